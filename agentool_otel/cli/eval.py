@@ -25,6 +25,7 @@ from agentool_otel.cli._verdicts import Summary, print_line
 from agentool_otel.cli._write_back import WriteBack, WriteBackOptions, takes_write_back
 from agentool_otel.errors import AgentoolError, ConfigurationError, DecodeError, SourceError
 from agentool_otel.evaluation.cases.files import read_cases
+from agentool_otel.evaluation.cases.old_words import note_on_old_words
 from agentool_otel.evaluation.reports import Subject
 from agentool_otel.evaluation.reports.slices import BY
 from agentool_otel.evaluation.running import Evaluation, TraceResults
@@ -217,6 +218,8 @@ def command(
         raise ConfigurationError("cases and spans cannot both be read from standard input")
     place = None if cases == "-" else Path(cases)
     documents, problems = _cases(place, source)
+    if (note := note_on_old_words(documents)) is not None:
+        say(note, label="note:")
     for_people = not as_json if as_json is not None else sys.stdout.isatty()
     if engine == SPARK:
         refuse_others(_ON_SPARK)

@@ -1,7 +1,7 @@
 """The sections of docs/reference/assertions.md: each type, its parameters and examples.
 
-The examples are in docs/reference/assertions.yaml, and their runs in trip.json, coding.json, answer.json and
-session.jsonl beside it.
+The examples are in docs/reference/assertions.yaml, and their runs in trip.json, coding.json,
+answer.json and session.jsonl beside it.
 """
 
 from __future__ import annotations

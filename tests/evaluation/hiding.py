@@ -135,7 +135,7 @@ def assertions_on(run: Object, chance: random.Random) -> list[Object]:
     arguments = chance.choice([*(call["arguments"] for call in calls), {"id": 7}, {"q": "green"}])
     shown = [{"tool_name": call["name"], "tool_args": call["arguments"]} for call in calls]
     mode = chance.choice(["exact", "in_order", "any_order", "subset", "superset"])
-    ways = ["exact", "subset", "superset", "ignore"]
+    ways = ["exact", "at_least", "at_most", "ignore"]
     output = run.get("output", "green")
     return [
         {"type": "contains_tool_call", "tool_name": tool},

@@ -59,10 +59,13 @@ WRONG: list[tuple[Object, str]] = [
     ({**SEQUENCE, "tools": [{"tool_args": {}}]}, "needs the parameter 'tool_name'"),
     (
         {**SEQUENCE, "tools": ["a", {"tool_name": "a", "args_mode": "subst"}]},
-        "tools[1].args_mode of tool_sequence: expected one of exact, ignore, subset, superset, got "
-        "'subst'; did you mean 'subset'?",
+        "tools[1].args_mode of tool_sequence: expected one of at_least, at_most, exact, ignore, "
+        "subset, superset, got 'subst'; did you mean 'subset'?",
     ),
-    ({**ARGS, "mode": "some"}, "expected one of exact, ignore, subset, superset, got 'some'"),
+    (
+        {**ARGS, "mode": "some"},
+        "expected one of at_least, at_most, exact, ignore, subset, superset, got",
+    ),
     ({**ARGS, "arg_patterns": {"q": "("}}, "arg_patterns.q is no regular expression"),
     ({**ARGS, "arg_patterns": {"q": ""}}, f"arg_patterns of args_match: {EMPTY}"),
     ({**ARGS, "arg_schemas": {"q": {"type": 3}}}, "arg_schemas.q: this is no JSON Schema"),

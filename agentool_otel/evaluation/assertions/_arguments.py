@@ -22,9 +22,11 @@ from agentool_otel.evaluation.visible_text import find, json_text
 from agentool_otel.model.documents import UNSET
 from agentool_otel.reading.rebuild.report.gaps import HIDING
 
-__all__ = ["ArgumentMode", "ExpectedArguments", "describe_matches", "differences_of"]
+__all__ = ["OLD_MODES", "ArgumentMode", "ExpectedArguments", "describe_matches", "differences_of"]
 
-ArgumentMode = Literal["exact", "subset", "superset", "ignore"]
+ArgumentMode = Literal["exact", "at_least", "at_most", "ignore", "subset", "superset"]
+OLD_MODES = {"subset": "at_least", "superset": "at_most"}
+"""Earlier words for modes. In `mode` of `tool_sequence` they mean the opposite directions."""
 
 
 class ExpectedArguments(NamedTuple):
@@ -33,12 +35,13 @@ class ExpectedArguments(NamedTuple):
     values: dict[str, Any]
     schemas: dict[str, dict[str, Any]]
     patterns: dict[str, str]
-    mode: ArgumentMode = "subset"
+    mode: ArgumentMode = "at_least"
 
     def match(self, call: Call) -> Match:
         """Compare a call's arguments with them."""
         names = [*self.values, *self.schemas, *self.patterns]
-        if self.mode == "ignore" or (not names and self.mode == "subset"):
+        mode = OLD_MODES.get(self.mode, self.mode)
+        if mode == "ignore" or (not names and mode == "at_least"):
             return Match(True)
         if call.arguments is UNSET:
             return Match(None, f"arguments whose content {call.gap}")
@@ -57,6 +60,7 @@ class ExpectedArguments(NamedTuple):
         return Match(holds, " and ".join(match.detail for match in decisive), differences)
 
     def _each(self, call: Call, names: list[str]) -> Iterator[Match]:
+        mode = OLD_MODES.get(self.mode, self.mode)
         marked = gap_in(call.arguments) if hides_members(call.arguments) else None
         gap = call.gap or marked
         # Of an object that was cut, what is there is whole.
@@ -64,11 +68,11 @@ class ExpectedArguments(NamedTuple):
         for name in names:
             if name in call.arguments:
                 yield self._one(name, call.arguments[name], gap_inside)
-            elif self.mode != "superset":
+            elif mode != "at_most":
                 one = Difference(name, self._expected_text(name), f"no {name}")
                 detail = f"no {name}, expected {self._description_of(name)}"
                 yield Match(None if gap else False, detail, (one,))
-        if self.mode in ("exact", "superset"):
+        if mode in ("exact", "at_most"):
             if gap:
                 yield Match(None, f"arguments, one of which {gap}")
             for name in [argument for argument in call.arguments if argument not in names]:

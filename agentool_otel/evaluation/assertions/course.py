@@ -201,8 +201,8 @@ class NoToolError(Check, frozen=True, kw_only=True):
             return failed(where, found) if self.in_results else not_evaluated(where, found)
         hidden = [item.step_id for item in results if hidden_output(trace, item) is not None]
         if hidden and self.in_results:
-            where = [step_id for step_id in hidden if step_id is not None]
-            return not_evaluated(f"the result at {list_words(where)} cannot be seen", where)
+            at = [step_id for step_id in hidden if step_id is not None]
+            return not_evaluated(f"the result at {list_words(at)} cannot be seen", at)
         seen = "; not all results can be seen" if hidden else ""
         return passed(f"{count_text(len(calls), 'call')} ended without an error{seen}", ids)
 

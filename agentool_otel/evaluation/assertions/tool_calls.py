@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import field
 
 from agentool_otel.evaluation.assertions._arguments import (
+    OLD_MODES,
     ArgumentMode,
     ExpectedArguments,
     describe_matches,
@@ -22,7 +23,7 @@ from agentool_otel.evaluation.trace_view import Call, TraceView
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
 from agentool_otel.model.documents import EvalCase
 
-__all__ = ["ArgsMatch", "ContainsToolCall", "NoToolCall", "ToolCallCount"]
+__all__ = ["OLD_MODES", "ArgsMatch", "ContainsToolCall", "NoToolCall", "ToolCallCount"]
 
 
 class ContainsToolCall(Check, frozen=True, kw_only=True):
@@ -46,8 +47,9 @@ class ContainsToolCall(Check, frozen=True, kw_only=True):
 class ArgsMatch(Check, frozen=True, kw_only=True):
     """A tool was called with the named arguments: a value, JSON Schema or regex for each.
 
-    Modes: `exact`, these and no others; `subset`, these are among the call's, which may have more;
-    `superset`, the call has none beside these, and may leave some out; `ignore`, any arguments.
+    Modes: `exact`, these and no others; `at_least`, these, and the call may have more; `at_most`,
+    none besides these, and the call may leave some out; `ignore`, any arguments. Earlier words:
+    `subset` for `at_least`, `superset` for `at_most`.
     """
 
     tool_name: Word
@@ -58,9 +60,9 @@ class ArgsMatch(Check, frozen=True, kw_only=True):
     """Arguments and a JSON Schema for each. `format` in it is not checked."""
     arg_patterns: dict[str, Word] = field(default_factory=dict)
     """Arguments and a regular expression for each, searched for anywhere in the text."""
-    mode: ArgumentMode = "subset"
-    """Comparison of the named arguments with the call's: `exact`, no others; `subset`, the named
-    ones are among the call's; `superset`, the call has none besides the named ones; `ignore`, any.
+    mode: ArgumentMode = "at_least"
+    """Comparison of the named arguments with the call's: `exact`, no others; `at_least`, the call
+    has these and perhaps more; `at_most`, the call has none besides these; `ignore`, any.
     """
 
     def __post_init__(self) -> None:

@@ -36,7 +36,7 @@ class ExpectedCall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """The tool."""
     tool_args: dict[str, Any] = msgspec.field(default_factory=dict)
     """Arguments and their values. A value that is an object must be equal as a whole."""
-    args_mode: ArgumentMode = "subset"
+    args_mode: ArgumentMode = "at_least"
     """Comparison of the arguments, as `mode` of `args_match`."""
 
     def holds(self, call: Call) -> bool | None:
@@ -66,7 +66,7 @@ class ToolSequence(Check, frozen=True, kw_only=True):
     mode: Literal["exact", "in_order", "any_order", "subset", "superset"] = "in_order"
     """Comparison of these calls with the run's: `exact`, in this order and no others; `in_order`,
     in this order, with others between; `any_order` and `superset`, in any order besides others;
-    `subset`, the run has no calls besides these.
+    `subset`, the run has no calls besides these, so that a run without any call passes.
     """
 
     def __post_init__(self) -> None:
