@@ -69,6 +69,7 @@ class TruLens:
             *(_OF + "graph_node.input_state", _OF + "graph_node.latest_message"),
             *(_OF + "mcp.input_arguments", _OF + "retrieval.query_text"),
             _OF + "retrieval.retrieved_contexts",
+            _OF + "record_root.ground_truth_output",
             *(f"{_OF}{prefix}explanation" for prefix in _SCORED),
         )
     )
