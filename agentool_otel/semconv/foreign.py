@@ -132,7 +132,11 @@ class Names:
         """Return whether a name is a part of a declared one: an item of it or a member."""
         for part in _PART.finditer(name):
             above = name[: part.start()]
-            if ("." in above or part[1]) and (above in self._whole or self._is_like(above)):
+            if "." not in above and not part[1]:
+                continue
+            if above in self._whole:
+                return True
+            if above.rpartition(".")[2] in self._patterns and self._is_like(above):
                 return True
         return False
 

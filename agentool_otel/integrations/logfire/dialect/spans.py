@@ -56,6 +56,7 @@ class Logfire:
             "error",
             "raw_input",
             "instructions",
+            *("logfire.logging_args", "logfire.print_args", "logfire.feedback.comment"),
         )
     )
 
