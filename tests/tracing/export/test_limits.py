@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -32,6 +33,7 @@ from agentool_otel.tracing.export.disk.enforcement import Enforcer
 from agentool_otel.tracing.export.disk.limits import Limits
 from agentool_otel.tracing.export.disk.recording import RecordingExporter
 from agentool_otel.tracing.export.disk.removal import recordings_in
+from agentool_otel.tracing.export.disk.stored_texts import mentioned_digests
 from tests.tracing.export import rotated
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and locks")
@@ -307,6 +309,56 @@ def test_the_file_with_spans_of_an_open_run_stays(tmp_path: Path) -> None:
     assert sum(trace.agent_id == "short" for trace in load(tmp_path / ".agentool")) < 200
 
 
+NESTED = """
+import os, sys
+import agentool_otel
+
+agentool_otel.instrument(max_size="1MB")
+
+@agentool_otel.tool
+def work(text):
+    return text
+
+def size():
+    return sum(os.stat(entry).st_size for entry in os.scandir(".agentool"))
+
+def serve():
+    largest = 0
+    for number in range(600):
+        with agentool_otel.run("inner", input=str(number)) as run:
+            work("x" * 2_000)
+            run.output = "done"
+        if not number % 20:
+            try:
+                largest = max(largest, size())
+            except FileNotFoundError:  # removed meanwhile
+                pass
+    return largest
+
+with agentool_otel.run("outer", input="open for days"):
+    if "fork" not in sys.argv:
+        print(serve())
+    elif pid := os.fork():
+        os.waitpid(pid, 0)
+    else:
+        print(serve(), flush=True)
+        os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("where", ["here", "fork"])
+def test_a_run_that_stays_open_has_a_limit(where: str, tmp_path: Path) -> None:
+    largest = int(python(tmp_path, NESTED, where))
+    assert 300_000 < largest <= 1_000_000
+    recover(tmp_path / ".agentool")
+    (outer,) = [trace for trace in load(tmp_path / ".agentool") if trace.agent_id == "outer"]
+    assert outer.input == "open for days"
+    recorded = list(open_source(tmp_path / ".agentool").spans())
+    assert {span.trace_id for span in recorded} == {outer.trace_id.partition(":")[0]}
+    assert len({span.span_id for span in recorded}) == len(recorded)
+    assert any("599" in str(dict(span.attributes)) for span in recorded)
+
+
 def test_texts_go_with_the_files_that_referred_to_them(tmp_path: Path) -> None:
     code = SERVER.replace('work("x" * 2_000)', "work(str(number) * 1_500_000)")
     python(tmp_path, code, "12MB", "12")
@@ -351,10 +403,45 @@ def test_a_misspelt_limit_is_named_and_ignored(tmp_path: Path) -> None:
     assert "AGENTOOL_MAX_AGE=7 tage is not an age above 0" in done.stderr
 
 
-@pytest.mark.parametrize("options", [{"max_size": "lots"}, {"max_age": "7"}, {"max_size": True}])
+@pytest.mark.parametrize(
+    "options",
+    [{"max_size": "lots"}, {"max_age": "7"}, {"max_size": True}, {"max_size": "99KB"}],
+)
 def test_a_wrong_limit_in_code_is_an_error(options: dict[str, Any]) -> None:
     with pytest.raises(ConfigurationError, match="max_"):
         agentool_otel.instrument(**options)
+
+
+def test_a_limit_of_less_than_100_kb_is_named_and_ignored(tmp_path: Path) -> None:
+    for value, refused in (("99KB", True), ("100KB", False)):
+        done = subprocess.run(
+            [sys.executable, "-c", "import agentool_otel\nagentool_otel.instrument()"],
+            cwd=tmp_path,
+            env=environ(AGENTOOL_MAX_SIZE=value),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        words = f"AGENTOOL_MAX_SIZE={value} is less than the smallest limit, which is 100KB"
+        assert (words in done.stderr) == refused
+
+
+def test_the_smallest_limit_holds(tmp_path: Path) -> None:
+    largest = int(python(tmp_path, SERVER.replace("number % 20", "0"), "100KB", "200"))
+    assert 40_000 < largest <= 100_000
+
+
+_DIGEST = re.compile(rb"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
+
+
+@given(st.lists(st.tuples(st.text("0f\"g ", max_size=20), st.sampled_from([1, 63, 64, 65, 200]))))
+def test_exactly_the_runs_of_64_digits_are_digests(pieces: list[tuple[str, int]]) -> None:
+    data = "".join(text + "a" * digits for text, digits in pieces).encode()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "recording")
+        path.write_bytes(data)
+        assert list(mentioned_digests(path)) == _DIGEST.findall(data)
 
 
 # ------------------------------------------------------------------------------------- kills
@@ -421,8 +508,11 @@ every_step = pytest.mark.parametrize("step", [9, pytest.param(1, marks=pytest.ma
 
 
 @every_step
-def test_a_kill_in_each_step_of_a_rotation_loses_nothing(step: int, tmp_path: Path) -> None:
-    for folder in killed("rotation", tmp_path, step):
+@pytest.mark.parametrize("kind", ["rotation", "nested"])
+def test_a_kill_in_each_step_of_a_rotation_loses_nothing(
+    kind: str, step: int, tmp_path: Path
+) -> None:
+    for folder in killed(kind, tmp_path, step):
         times, complete = finished(folder)
         assert set(ended(folder)) <= complete
         assert set(times.values()) == {1}

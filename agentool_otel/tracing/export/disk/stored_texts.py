@@ -32,7 +32,14 @@ __all__ = [
 TEXTS: Final = "content"
 """The folder of the texts, beside the recordings."""
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-_MENTIONED = re.compile(rb"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
+_HEX = b"0123456789abcdef"
+_IS_HEX = bytes(0x31 if byte in _HEX else 0x30 for byte in range(256))
+"""Table for `translate`: `1` for a hexadecimal digit, `0` for any other byte."""
+_ONLY_HEX = bytes(byte if byte in _HEX else 0x20 for byte in range(256))
+"""Table for `translate`: a space for each byte that is no hexadecimal digit."""
+_STEP = 16
+_SAMPLED = b"1" * (64 // _STEP)
+"""A digest in every sixteenth byte of a text, as `_IS_HEX` has it."""
 _ATTRIBUTE = b'"key":"' + agentool.CONTENT_SHORTENED.encode() + b'","value":{"stringValue":"'
 """The beginning of the attribute in OTLP/JSON. Inside a text the quotes would be escaped."""
 _TEXT = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
@@ -90,7 +97,23 @@ def mentioned_digests(path: Path) -> Iterator[bytes]:
         while data := file.read(_READ):
             data = tail + data
             tail = data[-_OVERLAP:]
-            yield from _MENTIONED.findall(data)
+            yield from _digests_in(data)
+
+
+def _digests_in(data: bytes) -> Iterator[bytes]:
+    """Yield every run of exactly 64 hexadecimal digits.
+
+    Most of a recording has none: one look at every sixteenth byte is a hundred times as fast as a
+    regular expression, and other threads wait for this.
+    """
+    sample = data[::_STEP].translate(_IS_HEX)
+    at = sample.find(_SAMPLED)
+    while at >= 0:
+        end = sample.find(b"0", at)
+        end = len(sample) if end < 0 else end
+        around = data[max(0, at - 1) * _STEP : end * _STEP]
+        yield from (run for run in around.translate(_ONLY_HEX).split() if len(run) == 64)
+        at = sample.find(_SAMPLED, end)
 
 
 def is_stored_text(path: Path) -> bool:
