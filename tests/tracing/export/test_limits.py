@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import subprocess
@@ -30,6 +31,8 @@ from agentool_otel.model.spans import SpanRecord, is_fragment
 from agentool_otel.reading.sources.opening import open_source, open_spans
 from agentool_otel.semconv import agentool
 from agentool_otel.tracing.export.disk.enforcement import Enforcer
+from agentool_otel.tracing.export.disk.journal import Journal
+from agentool_otel.tracing.export.disk.leftovers import RECORDING
 from agentool_otel.tracing.export.disk.limits import Limits
 from agentool_otel.tracing.export.disk.recording import RecordingExporter
 from agentool_otel.tracing.export.disk.removal import recordings_in
@@ -502,6 +505,23 @@ def test_kills_of_threads_lose_nothing_in_a_rotation(tmp_path: Path) -> None:
     assert acknowledged <= complete
     assert set(Counter(span.span_id for span in recorded).values()) == {1}
     assert max(len(recording.files) for recording in files) > 1
+
+
+def test_the_journal_of_several_files_has_no_position_in_the_first(tmp_path: Path) -> None:
+    """Versions that know one file only take such a journal for none of theirs."""
+    exporter = RecordingExporter(tmp_path)
+    journal = Journal(exporter.place, RECORDING, part=lambda: exporter.part)
+    headers: list[dict[str, Any]] = []
+    for _ in range(2):
+        exporter.put(spans(1)[0])
+        journal.begin(0)
+        (path,) = tmp_path.glob("*.open")
+        headers.append(json.loads(path.read_bytes().partition(b"\n")[0]))
+        exporter.rotate()
+        journal.rewrite()
+    assert [header["journal"] for header in headers] == [1, 2]
+    assert ["from" in header for header in headers] == [True, False]
+    assert headers[1]["part"] == 2
 
 
 every_step = pytest.mark.parametrize("step", [9, pytest.param(1, marks=pytest.mark.thorough)])

@@ -48,6 +48,9 @@ _TRACE = re.compile(rb'"traceId":"([0-9a-f]{32})"')
 _READ = 256 << 10
 """Bytes that are searched at once: other threads have to wait for that."""
 _OVERLAP = 64
+_GROWTH = 4
+"""Full files that a process may write until the next look: two files, as much as one in its
+journal, and one while it waits for the lock of the folder."""
 _LARGEST = 4
 """Full files that a large span or text counts as: a folder may have a file of any size from before
 it had a limit."""
@@ -133,8 +136,7 @@ class Enforcer:
         self.writers = max(1, journals)
         excess = excess_of_open_runs = 0
         if limits.size is not None:
-            # Until the next look each process may fill two files, and its journal as much as one.
-            files = 3 * (journals if at_end else self.writers)
+            files = _GROWTH * (journals if at_end else self.writers)
             part_size = limits.part_size(self.writers) or 0
             large = min(max(part_size, largest), _LARGEST * part_size)
             excess = total - max(limits.size - files * large, limits.size // 2)

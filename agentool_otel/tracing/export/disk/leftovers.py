@@ -169,8 +169,8 @@ class Leftovers:
                 bool(header.get("exact", False)),
             )
             also = header.get("also")
-            self.ended_from = int(header["from"])
             self.part = int(header.get("part", 1))
+            self.ended_from = int(header["from" if "from" in header else "part_from"])
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
             raise NotOurs(path, "it is no journal of a process of this user") from None
         self.also: str | None = also if also in agentool.VOCABULARIES else None
@@ -179,11 +179,11 @@ class Leftovers:
             raise NotOurs(path, "it is a copy of a journal, made elsewhere")
         if is_damaged:
             raise NotOurs(path, "its first line is damaged")
-        for what, newest in journal.UNDERSTOOD.items():
-            if (version := header.get(what, newest)) != newest:
+        for what, versions in journal.UNDERSTOOD.items():
+            if (version := header.get(what, 1)) not in versions:
                 raise OtherVersion(
                     path,
-                    f"its {what} has format {version!r}, and this version reads {newest}; "
+                    f"its {what} has format {version!r}, and this version reads {versions[-1]}; "
                     "hint: recover it with the version that wrote it",
                 )
 
