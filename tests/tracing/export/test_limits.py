@@ -25,7 +25,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 import agentool_otel
 from agentool_otel.cli.recover import recover
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.ground.recording_names import keep_recording, own_name
+from agentool_otel.ground.recording_names import own_name
 from agentool_otel.loading import load
 from agentool_otel.model.spans import SpanRecord, is_fragment
 from agentool_otel.reading.sources.opening import open_source, open_spans
@@ -237,7 +237,8 @@ def limited(folder: Path, size: int = 1) -> None:
 
 def test_a_recording_that_a_test_names_stays(tmp_path: Path) -> None:
     named, other = record(tmp_path, [spans(1)]), record(tmp_path, [spans(1)])
-    mark = keep_recording(named[0], "baseline of test_answers")
+    mark = named[0].with_suffix(".keep")
+    mark.write_text("baseline of test_answers")
     limited(tmp_path)
     assert (named[0].exists(), other[0].exists()) == (True, False)
     mark.unlink()
@@ -264,6 +265,52 @@ def test_a_folder_that_a_command_reads_stays(tmp_path: Path) -> None:
     del source
     limited(tmp_path)
     assert not path.exists()
+
+
+COMMANDS = {
+    "show": ["show", "--json"],
+    "rebuild": ["rebuild"],
+    "eval": ["eval", "cases.json", "--fail-on", "never"],
+}
+
+
+@pytest.mark.skipif(not Path("/proc/locks").exists(), reason="needs Linux")
+@pytest.mark.parametrize("named", ["folder", "file"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_reads_a_recording_as_a_whole(command: str, named: str, tmp_path: Path) -> None:
+    """A limit removes nothing of it once the command has its locks."""
+    ended_spans = spans(60)
+    folder = tmp_path / ".agentool"
+    paths = record(folder, [ended_spans[start : start + 20] for start in range(0, 180, 20)])
+    case = {"assertions": [{"type": "latency", "max_ms": 9000}]}
+    (tmp_path / "cases.json").write_text(json.dumps(case))
+    place = str(folder if named == "folder" else paths[-1])
+    process = subprocess.Popen(
+        [str(Path(sys.executable).with_name("agentool-otel")), *COMMANDS[command], place],
+        cwd=tmp_path,
+        env=environ(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    expected = 1 if named == "folder" else len(paths)
+    while process.poll() is None and shared_locks(process.pid) < expected:
+        time.sleep(0.001)
+    removed = 0
+    while process.poll() is None:
+        Enforcer(folder).enforce(Limits(1))
+        removed += 1
+    assert removed
+    stdout, stderr = process.communicate()
+    assert len(stdout.splitlines()) == 60, stderr
+    limited(folder)
+    assert not list(folder.glob("*.jsonl"))
+
+
+def shared_locks(pid: int) -> int:
+    """Return the number of shared locks that a process has."""
+    lines = Path("/proc/locks").read_text().splitlines()
+    return sum(f" READ {pid} " in line for line in lines)
 
 
 @pytest.mark.parametrize(

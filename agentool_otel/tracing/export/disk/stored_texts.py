@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -26,6 +27,7 @@ __all__ = [
     "is_stored_text",
     "mentioned_digests",
     "referenced_digests",
+    "remove_partial_texts",
     "stored_digests",
 ]
 
@@ -43,6 +45,10 @@ _SAMPLED = b"1" * (64 // _STEP)
 _ATTRIBUTE = b'"key":"' + agentool.CONTENT_SHORTENED.encode() + b'","value":{"stringValue":"'
 """The beginning of the attribute in OTLP/JSON. Inside a text the quotes would be escaped."""
 _TEXT = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
+_PARTIAL = re.compile(r"[0-9a-f]{64}\.\d+\.[0-9a-f]+")
+"""Name of a text while it is written."""
+_WRITTEN_NS = 3_600_000_000_000
+"""Time in which a text is written, within reason."""
 _READ = 256 << 10
 """Bytes that are searched at once: other threads have to wait for that."""
 _OVERLAP = 65
@@ -54,6 +60,19 @@ def stored_digests(folder: Path) -> set[str]:
     if texts.is_symlink() or not texts.is_dir():
         return set()
     return {name for name in os.listdir(texts) if _DIGEST.fullmatch(name)}
+
+
+def remove_partial_texts(folder: Path) -> None:
+    """Remove texts that a process was killed in while it wrote them."""
+    before_ns = time.time_ns() - _WRITTEN_NS
+    texts = folder / TEXTS
+    if texts.is_symlink():
+        return
+    for path in texts.glob("*.*"):
+        with suppress(OSError):
+            if _PARTIAL.fullmatch(path.name) and os.lstat(path).st_mtime_ns < before_ns:
+                os.close(open_own(path, os.O_RDONLY))
+                path.unlink()
 
 
 def referenced_digests(path: Path) -> set[str]:
