@@ -83,7 +83,7 @@ def _logs() -> Callable[[], None]:
 
 
 def limit() -> None:
-    """Continue in new files at a sixteenth of 3 MB, and note what the limit removes in the file `removed`."""
+    """Note the marks of the spans that a limit removes in the file `removed`."""
     remove = Enforcer._remove
     out = os.open("removed", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 

@@ -3,8 +3,8 @@
     python rotated.py rotation|nested|removal FOLDER STEP
 
 Forks a child for n = 1, 1 + STEP, … until one survives, with a folder for each below FOLDER. A
-child appends the id of every span to `ended` there once its end has returned. `nested` is a rotation
-inside a run that is open from the first call to the last.
+child appends the id of every span to `ended` there once its end has returned. `nested` is a
+rotation inside a run that is open from the first call to the last.
 """
 
 from __future__ import annotations

@@ -420,6 +420,19 @@ def test_texts_go_with_the_files_that_referred_to_them(tmp_path: Path) -> None:
     assert all(text.encode() in recorded for text in texts)
 
 
+def test_a_text_that_a_kill_has_cut_goes_after_an_hour(tmp_path: Path) -> None:
+    texts = tmp_path / "content"
+    texts.mkdir()
+    new, old, other = (texts / f"{digit * 64}.7.7f00" for digit in "abc")
+    other = other.with_suffix(".txt")
+    for path in (new, old, other):
+        path.write_bytes(b"cut")
+    for path in (old, other):
+        os.utime(path, (0, time.time() - 3_700))
+    recover(tmp_path)
+    assert sorted(texts.iterdir()) == sorted([new, other])
+
+
 def test_a_text_that_a_recording_only_mentions_stays(tmp_path: Path) -> None:
     data = b"of the user"
     digest = hashlib.sha256(data).hexdigest()
@@ -485,7 +498,7 @@ def test_the_smallest_limit_holds(tmp_path: Path) -> None:
 _DIGEST = re.compile(rb"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
 
 
-@given(st.lists(st.tuples(st.text("0f\"g ", max_size=20), st.sampled_from([1, 63, 64, 65, 200]))))
+@given(st.lists(st.tuples(st.text('0f"g ', max_size=20), st.sampled_from([1, 63, 64, 65, 200]))))
 def test_exactly_the_runs_of_64_digits_are_digests(pieces: list[tuple[str, int]]) -> None:
     data = "".join(text + "a" * digits for text, digits in pieces).encode()
     with tempfile.TemporaryDirectory() as folder:

@@ -13,13 +13,13 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
 
 import orjson
 
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.ownership import open_own
 from agentool_otel.semconv import agentool
+from agentool_otel.tracing.export.disk.names import TEXTS
 
 __all__ = [
     "TEXTS",
@@ -31,8 +31,6 @@ __all__ = [
     "stored_digests",
 ]
 
-TEXTS: Final = "content"
-"""The folder of the texts, beside the recordings."""
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _HEX = b"0123456789abcdef"
 _IS_HEX = bytes(0x31 if byte in _HEX else 0x30 for byte in range(256))
