@@ -18,14 +18,12 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from agentool_otel.ground import lazy_re as re
-from agentool_otel.ground.ownership import create_own
 
 __all__ = [
     "KEEP_SUFFIX",
     "RECORDING_SUFFIX",
     "OwnName",
     "files_of_recording",
-    "keep_recording",
     "own_name",
     "part_suffix",
     "recording_part",
@@ -137,26 +135,3 @@ def _recordings_in(folder: Path) -> dict[str, dict[int, Path]]:
             if name is not None and name.part is not None:
                 recordings.setdefault(name.stem, {})[name.part] = folder / text
     return recordings
-
-
-def keep_recording(path: Path, reason: str) -> Path:
-    """Keep a recording from being removed, by a file beside it; return that file.
-
-    Whoever deletes the file lets the recording go. A recording that is kept already stays so, with
-    its first reason.
-
-    Args:
-        path: any file of the recording.
-        reason: the name of the baseline or test that needs the recording, on one line.
-
-    Raises:
-        ValueError: the name is not that of a recording.
-        OSError: the file cannot be written.
-    """
-    name = own_name(path.name)
-    if name is None or name.part is None:
-        raise ValueError(f"{path.name} is not the name of a recording")
-    mark = path.with_name(name.stem + KEEP_SUFFIX)
-    with suppress(FileExistsError), os.fdopen(create_own(mark, os.O_WRONLY), "w") as file:
-        file.write(f"{reason}\n")
-    return mark
