@@ -19,7 +19,12 @@ from agentool_otel.ground.near_names import instead_of
 from agentool_otel.ground.ownership import irregular
 from agentool_otel.ground.plugins import load_plugins, plugins
 from agentool_otel.ground.read_locks import lock_while_alive
-from agentool_otel.ground.recording_names import own_name, whole_recordings
+from agentool_otel.ground.recording_names import (
+    distinct_files,
+    own_name,
+    read_part,
+    whole_recordings,
+)
 from agentool_otel.ground.urls import printable_place, without_credentials
 from agentool_otel.reading.sources.files.remote_files import is_remote, remote_files
 from agentool_otel.reading.sources.files.span_files import SpanFiles
@@ -90,7 +95,7 @@ def open_spans(places: Sequence[str]) -> Source:
 def _is_own_file(path: Path) -> bool:
     """Return whether a file has the name of a recording of ours."""
     name = own_name(path.name)
-    return name is not None and name.part is not None and path.is_file()
+    return name is not None and read_part(name) is not None and path.is_file()
 
 
 def _open(place: str) -> Source | AgentoolError:
@@ -236,7 +241,7 @@ def _recordings(folder: Path) -> tuple[list[Path], tuple[tuple[str, str], ...]]:
         for path, kind in kinds.items()
         if kind is not None
     )
-    return files + sorted(denied), left_out
+    return distinct_files(files) + sorted(denied), left_out
 
 
 def _is_there(path: Path) -> bool:
