@@ -24,7 +24,7 @@ _REPEATING = (
     "is_union",
 )
 """Types whose values may lie over one another; no store exports them."""
-_DEEPEST = 40
+_DEEPEST = 100
 """Levels of lists and objects inside each other: Arrow and Python recurse into each."""
 _VIEW = 16
 """Bytes of an element of a view; the first four are the length of its text."""

@@ -86,10 +86,18 @@ class Columnar:
         values: reads rows of other schemas; whether the file is recognised is noted there.
         document: takes trajectories.
         report: takes what could not be read.
+        report_end: takes the row from which on nothing is read, and why.
     """
 
-    def __init__(self, values: AnyJson, document: Callable[[ReasoningTrace], None], report: Report):
+    def __init__(
+        self,
+        values: AnyJson,
+        document: Callable[[ReasoningTrace], None],
+        report: Report,
+        report_end: Report,
+    ):
         self._values, self._document, self._report = values, document, report
+        self._report_end = report_end
         self._progress: Callable[[float], None] = lambda share: None
         self._trajectories: Documents | None = None
         self._limit = self._repeated_limit = 0
@@ -203,7 +211,9 @@ class Columnar:
                 self._distinct += rows.distinct()
                 self._barren += rows.rows.num_rows
                 if (why := self._end()) is not None:
-                    self._refuse(f"row {row}", f"the rest is not read: {why}")
+                    why = f"the rest is not read: {why}"
+                    self._refusal = self._refusal or why
+                    self._report_end(f"row {row}", why)
                     return
                 if rows.is_empty():
                     self._empty += rows.rows.num_rows

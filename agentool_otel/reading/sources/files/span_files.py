@@ -193,6 +193,9 @@ class SpanFiles:
         def report(at: str, problem: str) -> None:
             self._report(label, at, problem)
 
+        def report_end(at: str, problem: str) -> None:
+            self._report_end(f"{label} {at}", problem)
+
         values = AnyJson(
             report,
             self._documents.append,
@@ -214,7 +217,7 @@ class SpanFiles:
             if again is not None and feeds == [packed]:
                 json.read_again(again)
             if is_columnar(start):
-                columnar = Columnar(values, self._documents.append, report)
+                columnar = Columnar(values, self._documents.append, report, report_end)
                 in_place = feeds == [packed] and isinstance(file, Path) and raw.seekable()
                 packed.stop_at(None)  # a copy on the disk has a limit of its own
                 batches = columnar.file(raw, packed) if in_place else columnar.stream(stream)
