@@ -255,7 +255,8 @@ def _span(row: Mapping[str, Any], lost: Callable[[str, str], None]) -> SpanRecor
         bool(get("made_ids")),
         bool(get("hashed_ids")),
     )
-    for member, value in read("exact", _exact, {}).items():
+    exact: dict[str, Any] = read("exact", _exact, {})
+    for member, value in exact.items():
         setattr(span, member, value)
     return span
 

@@ -387,8 +387,7 @@ def _counted(read: list[int]) -> Any:
 
 def test_empty_rows_among_spans_are_counted_once(tmp_path: Path) -> None:
     span = {name: [cells[0]] for name, cells in _observations(1).items()}
-    gap = {name: [None] * 600 for name in span}
-    rows = {name: span[name] + gap[name] + span[name] for name in span}
+    rows = {name: [*cells, *[None] * 600, *cells] for name, cells in span.items()}
     pq.write_table(pa.table(rows), tmp_path / "x.parquet")
     source = open_source(tmp_path / "x.parquet")
     assert sum(1 for _ in source.spans()) == 2

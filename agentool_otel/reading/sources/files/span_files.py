@@ -19,12 +19,12 @@ Another framing is one more entry in `_reader`, another compression one more in 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from shlex import quote
-from typing import BinaryIO, Literal, NamedTuple, overload
+from typing import BinaryIO, Literal, NamedTuple, cast, overload
 
 from agentool_otel.errors import AgentoolError, DecodeError, SourceError
 from agentool_otel.ground import lazy_re as re
@@ -226,7 +226,8 @@ class SpanFiles:
             else:
                 batches = _reader(stream, start, json, proto, undecoded)
             barren = skipped = others = 0
-            for batch in opened.enter_context(closing(batches)):
+            opened.callback(cast("Generator[object]", batches).close)  # before the file
+            for batch in batches:
                 self.bytes_read = before + packed.count
                 read = values.skipped > skipped or values.others > others
                 is_barren = not (batch or self._documents or read)
