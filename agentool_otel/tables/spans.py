@@ -190,7 +190,7 @@ def spans_of(
         row = dict(zip(columns, values, strict=True))
 
         def lost(column: str, why: str, number: int = number) -> None:
-            _cell_report(column, first_row, noted)(number, f"left out: {why}")
+            _cell_report(column, first_row, noted)(number, f"is left out: {why}")
 
         try:
             yield _span(row, lost)

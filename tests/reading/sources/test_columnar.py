@@ -136,7 +136,7 @@ def test_a_broken_cell_costs_only_itself(cell: str, column: str) -> None:
     assert (back.name, back.start_ns) == ("x", 1)
     assert back.attributes == ({} if column == "attributes" else {"k": 1})
     assert [problem.where for problem in source.problems] == ["input row 0"]
-    assert f"column {column} left out: " in source.problems[0].message
+    assert f"column {column} is left out: " in source.problems[0].message
 
 
 def test_attributes_that_are_not_utf8_keep_the_others(tmp_path: Path) -> None:
