@@ -136,7 +136,8 @@ class _Endless(io.RawIOBase):
 @needs_unix
 @pytest.mark.thorough
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom"])
-def test_a_device_ends_with_a_message(device: str) -> None:
+def test_a_device_ends_with_a_message(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(span_files, "_ENDLESS", 4 << 20)
     result = run("show", device)
     assert result.exit_code == 3
     assert device in result.stderr
