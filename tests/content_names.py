@@ -15,7 +15,7 @@ from pathlib import Path
 from agentool_otel.dialects import dialects
 from agentool_otel.dialects.kit.dialect import Content
 from agentool_otel.semconv import agentool, core
-from agentool_otel.semconv.foreign import EVENT_KEEPS, PERSONAL
+from agentool_otel.semconv.foreign import EVENT_KEEPS, NUMBERS, PERSONAL, WORDS
 from agentool_otel.semconv.table import (
     ATTRIBUTES,
     CONTENT,
@@ -68,15 +68,36 @@ def declared() -> Content:
         events=tuple(sorted({event for one in ours for event in one.events})),
         objects=tuple(sorted({obj for one in ours for obj in one.objects} - attributes)),
         keeps=tuple(
-            sorted({*_covered(names, attributes), *(k for item in ours for k in item.keeps)})
+            sorted(
+                {
+                    *_covered(names, attributes),
+                    *(prefix for prefix, value in PREFIXES.items() if not value.content),
+                    *(keep for one in ours for keep in one.keeps),
+                }
+            )
         ),
     )
 
 
 def _covered(names: Iterable[str], attributes: set[str]) -> Iterable[str]:
     """Yield the names of the conventions that hold no content and are covered by a declared one."""
-    pattern = re.compile("|".join(map(_regex, sorted(attributes))))
+    pattern = re.compile("|".join(map(_forms, sorted(attributes))), re.I)
     return (name for name in names if pattern.search(name))
+
+
+def _forms(name: str) -> str:
+    """Return a pattern that finds a name and the names below it."""
+    return f"^{_escaped(name)}{_below(name)}"
+
+
+def _below(name: str) -> str:
+    """Return the pattern of what follows a name: its end, or the names below that are content."""
+    if name.endswith("."):
+        return ""
+    return _MEMBERS if "." in name else _ITEMS
+
+
+_MEMBERS, _ITEMS = r"($|[.[])", r"($|[.[][0-9])"
 
 
 def _regex(name: str) -> str:
@@ -122,19 +143,28 @@ def module() -> str:
 def patterns() -> list[str]:
     """Return the patterns of the keys that the Collector masks, of each namespace together."""
     content = declared()
-    by_namespace: dict[str, list[str]] = {}
-    for name in sorted({*content.attributes, *content.objects, *_BESIDE}):
+    declarations = {*content.attributes, *content.objects, *_BESIDE}
+    by_namespace: dict[tuple[str, str], list[str]] = {}
+    for name in sorted(declarations):
+        if name.endswith(".") and name.count(".") > 1 and name[:-1] in declarations:
+            continue  # the name's own pattern finds what lies below it
         namespace, dot, remainder = name.partition(".")
         start = _escaped(namespace) + r"\." if dot else ""
         if name.startswith(_RENAMED):
             start = f"({_escaped(OURS)})?{start}"
-        by_namespace.setdefault(start, []).append(_tail(remainder if dot else name))
+        tail = _escaped(remainder if dot else name)
+        by_namespace.setdefault((start, _below(name)), []).append(tail)
     named = [
-        f"^{start}({'|'.join(some)})"
-        for start, tails in sorted(by_namespace.items())
+        f"(?i)^{start}({'|'.join(some)}){end}"
+        for (start, end), tails in sorted(by_namespace.items())
         for some in _in_lines(tails)
     ]
-    return [*named, f"(?i)(^|[^a-z0-9_])({'|'.join(sorted(PERSONAL))})([^a-z0-9_]|$)"]
+    words = [f"(?i)(^|[./:])({'|'.join(some)}){_ITEMS}" for some in _in_lines(_words())]
+    return [*named, *words, f"(?i)(^|[^a-z0-9_])({'|'.join(sorted(PERSONAL))})([^a-z0-9_]|$)"]
+
+
+def _words() -> list[str]:
+    return [_escaped(word) for word in sorted(WORDS)]
 
 
 def _in_lines(tails: list[str]) -> Iterable[list[str]]:
@@ -156,7 +186,9 @@ _RENAMED = tuple(prefix.removeprefix(OURS) for prefix in NAMED_BY_US)
 def ignored() -> list[str]:
     """Return the patterns of the keys that the Collector lets pass although one of those finds
     them."""
-    return [_regex(name) for name in declared().keeps]
+    numbers = f"(?i)(^|[./:])({'|'.join(sorted(NUMBERS))})[./:]"
+    words = [f"{numbers}(.*[./:])?({'|'.join(some)}){_ITEMS}" for some in _in_lines(_words())]
+    return [*(f"(?i){_regex(name)}" for name in declared().keeps), *words]
 
 
 def event_conditions(path: str) -> list[str]:

@@ -3,6 +3,7 @@ unchanged."""
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import secrets
@@ -18,7 +19,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, BinaryIO
 
-from agentool_otel.cli._output import data_stream
+from agentool_otel.cli._output import data_stream, say
 from agentool_otel.cli._system_errors import hint_for
 from agentool_otel.errors import ConfigurationError
 from agentool_otel.reading.sources.files.streams import SpanFile
@@ -113,7 +114,7 @@ class _Output:
         if (descriptor := _opened_already(self._place)) is not None:
             self.stream = BufferedWriter(_Named(os.dup(descriptor), self._place))
         elif self._old is not None and not stat.S_ISREG(self._old.st_mode):
-            self.stream = BufferedWriter(_Named(os.open(self._place, os.O_WRONLY), self._place))
+            self.stream = BufferedWriter(_Named(_open_special(self._place), self._place))
         else:
             self._open_beside()
 
@@ -192,6 +193,23 @@ class _Named(FileIO):
 
 def with_place(error: OSError, place: Path) -> OSError:
     return OSError(error.errno, error.strerror, str(place))
+
+
+def _open_special(place: Path) -> int:
+    """Open a pipe or a device. One line on stderr tells that a pipe has no reader yet.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+    try:
+        descriptor = os.open(place, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
+    except OSError as error:
+        if error.errno != errno.ENXIO or not stat.S_ISFIFO(place.stat().st_mode):
+            raise
+        say(f"{place} is a pipe that no program reads: waiting for one")
+        return os.open(place, os.O_WRONLY)
+    os.set_blocking(descriptor, True)
+    return descriptor
 
 
 def _opened_already(place: Path) -> int | None:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from difflib import get_close_matches
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 from shlex import quote
 from typing import Any, NamedTuple, cast
@@ -81,7 +82,10 @@ def instead_of_spans(error: DecodeError) -> AgentoolError:
 
 def _for_other_command(place: Path) -> AgentoolError | None:
     with unpacked_bytes(place) as stream:
-        part = next(parts_of(stream, yaml=is_yaml(place)), None)
+        data = stream.read(_LARGE + 1)
+    if len(data) > _LARGE:
+        return None
+    part = next(parts_of(BytesIO(data), yaml=is_yaml(place)), None)
     if part is None or part.fault is not None:
         return None
     values = part.value if isinstance(part.value, list) else [part.value]

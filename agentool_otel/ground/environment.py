@@ -124,8 +124,8 @@ SYNC: Final = "AGENTOOL_SYNC"
 in groups, so that a power failure loses the last tenth of a second at most. Default: off."""
 
 MAX_SIZE: Final = "AGENTOOL_MAX_SIZE"
-"""Bytes that the folder of the recordings may have: `500MB`, `2GiB`. The oldest files of recordings
-are removed first, and never what waits to be sent. Default: no limit."""
+"""Bytes that the folder of the recordings may have: `500MB`, `2GiB`, at least `100KB`. The oldest
+files of recordings are removed first, and never what waits to be sent. Default: no limit."""
 
 MAX_AGE: Final = "AGENTOOL_MAX_AGE"
 """Time after its last write when a file of a recording is removed: `7d`, `12h`. Default: no
@@ -443,7 +443,7 @@ def sync_wanted(environ: Mapping[str, str] | None = None) -> bool:
 
 def size_limit(environ: Mapping[str, str] | None = None) -> int | None:
     """Return the size limit of the folder of recordings, in bytes; None if it is not set."""
-    return usable(MAX_SIZE, values.size, None, environ, "there is no limit")
+    return usable(MAX_SIZE, values.size_limit, None, environ, "there is no limit")
 
 
 def age_limit(environ: Mapping[str, str] | None = None) -> int | None:

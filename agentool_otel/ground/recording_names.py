@@ -2,6 +2,7 @@
 
     traces-<host>-<pid>-<start>.jsonl       the recording, or its first file
     traces-<host>-<pid>-<start>.2.jsonl     its next file, where a limit has it continue in one
+    traces-<host>-<pid>-<start>.2.jsonl.gz  the same, compressed by somebody: it is read, and stays
     traces-<host>-<pid>-<start>.keep        whoever names the recording: no limit removes it
     traces-<host>-<pid>-<start>.open        the journal; spools have suffixes of their own
 
@@ -18,16 +19,16 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from agentool_otel.ground import lazy_re as re
-from agentool_otel.ground.ownership import create_own
 
 __all__ = [
     "KEEP_SUFFIX",
     "RECORDING_SUFFIX",
     "OwnName",
+    "distinct_files",
     "files_of_recording",
-    "keep_recording",
     "own_name",
     "part_suffix",
+    "read_part",
     "recording_part",
     "whole_recordings",
 ]
@@ -42,6 +43,7 @@ _NAME = re.compile(
     r"(?P<stem>(?P<kind>[a-z]+)-(?P<host>[\w.-]+)-(?P<pid>\d+)-(?P<start>\d{8}T\d{6}\.\d{9}))"
     r"(?P<suffix>\..+)"
 )
+_PACKED = (".gz", ".zst")
 _PART = re.compile(r"(?:\.([2-9]|[1-9]\d{1,8}))?" + re.escape(RECORDING_SUFFIX))
 
 
@@ -108,55 +110,61 @@ def files_of_recording(folder: Path, stem: str) -> dict[int, Path]:
     return {number: folder / name for number, name in sorted((n, s) for n, s in numbers if n)}
 
 
+def read_part(name: OwnName) -> int | None:
+    """Return the number of a file in its recording, compressed or not; None if it is in none."""
+    suffix = name.suffix
+    for packed in _PACKED:
+        suffix = suffix.removesuffix(packed)
+    return recording_part(suffix)
+
+
 def whole_recordings(paths: Iterable[Path]) -> list[Path]:
     """Return files with the other files of their recordings beside them, each once, in order.
 
-    Each folder is listed once.
+    Compressed files belong to their recordings, too, unless the file is there as it was. Of a
+    symbolic link, the recording is also what lies beside the file that it leads to. A file with
+    several names is returned once. Each folder is listed once.
     """
     listed: dict[Path, dict[str, dict[int, Path]]] = {}
     whole: dict[Path, None] = {}
     for path in paths:
         if path in whole:
             continue
-        name = own_name(path.name)
-        if name is not None and name.part is not None:
-            if path.parent not in listed:
-                listed[path.parent] = _recordings_in(path.parent)
-            parts = listed[path.parent].get(name.stem, {})
-            whole.update((part, None) for _, part in sorted(parts.items()))
+        parts: dict[int, Path] = {}
+        stem = None
+        for place in (path, Path(os.path.realpath(path)) if path.is_symlink() else path):
+            name = own_name(place.name)
+            number = None if name is None else read_part(name)
+            if name is None or number is None or name.stem != (stem or name.stem):
+                continue
+            if place.parent not in listed:
+                listed[place.parent] = _recordings_in(place.parent)
+            stem = name.stem
+            parts = {**listed[place.parent].get(stem, {}), **parts, number: path}
+        whole.update((part, None) for _, part in sorted(parts.items()))
         whole[path] = None
-    return list(whole)
+    return distinct_files(whole)
+
+
+def distinct_files(paths: Iterable[Path]) -> list[Path]:
+    """Return paths in their order without those that lead to a file before them."""
+    distinct: dict[object, Path] = {}
+    for path in paths:
+        identity: object = path
+        with suppress(OSError, ValueError):
+            status = path.stat()
+            if status.st_ino:  # some file systems have none
+                identity = (status.st_dev, status.st_ino)
+        distinct.setdefault(identity, path)
+    return list(distinct.values())
 
 
 def _recordings_in(folder: Path) -> dict[str, dict[int, Path]]:
     """Return the files of each recording in a folder, by stem and number."""
     recordings: dict[str, dict[int, Path]] = {}
     with suppress(OSError):
-        for text in os.listdir(folder):
+        for text in sorted(os.listdir(folder)):  # a file comes before its compressed copy
             name = own_name(text)
-            if name is not None and name.part is not None:
-                recordings.setdefault(name.stem, {})[name.part] = folder / text
+            if name is not None and (number := read_part(name)) is not None:
+                recordings.setdefault(name.stem, {}).setdefault(number, folder / text)
     return recordings
-
-
-def keep_recording(path: Path, reason: str) -> Path:
-    """Keep a recording from being removed, by a file beside it; return that file.
-
-    Whoever deletes the file lets the recording go. A recording that is kept already stays so, with
-    its first reason.
-
-    Args:
-        path: any file of the recording.
-        reason: the name of the baseline or test that needs the recording, on one line.
-
-    Raises:
-        ValueError: the name is not that of a recording.
-        OSError: the file cannot be written.
-    """
-    name = own_name(path.name)
-    if name is None or name.part is None:
-        raise ValueError(f"{path.name} is not the name of a recording")
-    mark = path.with_name(name.stem + KEEP_SUFFIX)
-    with suppress(FileExistsError), os.fdopen(create_own(mark, os.O_WRONLY), "w") as file:
-        file.write(f"{reason}\n")
-    return mark

@@ -28,6 +28,7 @@ __all__ = [
     "seconds",
     "share",
     "size",
+    "size_limit",
     "switch",
     "url",
     "word",
@@ -153,6 +154,18 @@ def size(text: str) -> int:
     number = int(float(match[1]) * (1024 if unit.endswith("i") else 1000) ** power) if match else 0
     if number < 1:
         raise ValueError("is not a number of bytes above 0: use 20GB, 512MiB or 1000000000")
+    return number
+
+
+_SMALLEST_LIMIT = 100_000
+"""Bytes. A smaller folder would hold nothing but the files that are written at present."""
+
+
+def size_limit(text: str) -> int:
+    """Read the size limit of a folder of recordings, at least 100KB."""
+    number = size(text)
+    if number < _SMALLEST_LIMIT:
+        raise ValueError("is less than the smallest limit, which is 100KB")
     return number
 
 

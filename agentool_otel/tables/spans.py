@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import pyarrow as pa
@@ -79,6 +79,9 @@ SCHEMA = pa.schema(
 )
 
 _LIMIT = 1 << 63
+_LONG = 1 << 16
+"""Characters of a resource from which on only the last one is kept for equal texts."""
+_T = TypeVar("_T")
 _SESSION = re.compile(r"(?i:(?:^|[._])(?:session|conversation|thread)[._]?id)$")
 
 
@@ -175,23 +178,27 @@ def spans_of(
     Raises:
         ValueError: a row cannot be read, and there is no `report`.
     """
+    noted = report_cell or report
     names = set(batch.schema.names)
     columns = {
-        name: readable_cells(
-            batch.column(name), _cell_report(name, first_row, report_cell or report)
-        )
+        name: readable_cells(batch.column(name), _cell_report(name, first_row, noted), "replace")
         for name in READ
         if name in names
     }
     rows = zip(*columns.values(), strict=True)
-    for number, values in enumerate(rows, first_row):
+    for number, values in enumerate(rows):
         row = dict(zip(columns, values, strict=True))
+
+        def lost(column: str, why: str, number: int = number) -> None:
+            _cell_report(column, first_row, noted)(number, f"is left out: {why}")
+
         try:
-            yield _span(row)
-        except (ValueError, TypeError, KeyError, msgspec.ValidationError) as error:
+            yield _span(row, lost)
+        except (ValueError, TypeError) as error:
+            where = f"row {first_row + number}"
             if report is None:
-                raise ValueError(f"row {number}: {error}") from error
-            report(f"row {number}", f"left out: {error}")
+                raise ValueError(f"{where}: {error}") from error
+            report(where, f"left out: {error}")
 
 
 def _cell_report(
@@ -205,13 +212,30 @@ def _cell_report(
     return report_cell
 
 
-def _span(row: Mapping[str, Any]) -> SpanRecord:
+def _span(row: Mapping[str, Any], lost: Callable[[str, str], None]) -> SpanRecord:
+    """Return the span of a row.
+
+    Args:
+        row: cells by their columns.
+        lost: takes the column and the reason of a cell that the span is read without.
+
+    Raises:
+        ValueError: it has no id.
+    """
     get = row.get
     trace_id, span_id = get("trace_id"), get("span_id")
     if not trace_id or not span_id:
         raise ValueError("it has no trace_id" if not trace_id else "it has no span_id")
-    attributes, resource = get("attributes"), get("resource")
-    events, links, damaged, exact = get("events"), get("links"), get("damaged"), get("exact")
+
+    def read(column: str, read_cell: Callable[[str], _T], absent: _T) -> _T:
+        if not (text := get(column)):
+            return absent
+        try:
+            return read_cell(text)
+        except (ValueError, TypeError, KeyError, msgspec.ValidationError, RecursionError) as error:
+            lost(column, str(error))
+            return absent
+
     span = SpanRecord(
         trace_id,
         span_id,
@@ -220,49 +244,65 @@ def _span(row: Mapping[str, Any]) -> SpanRecord:
         get("kind") or "INTERNAL",
         get("start_time_unix_nano"),
         get("end_time_unix_nano"),
-        _object(attributes, "attributes") if attributes else {},
-        [_event(item) for item in _list(events, "events")] if events else [],
-        [_link(item) for item in _list(links, "links")] if links else [],
+        read("attributes", _object, {}),
+        read("events", _events, []),
+        read("links", _links, []),
         get("status_code") or "UNSET",
         get("status_message"),
         get("scope_name") or "",
-        _resource(resource) if resource else {},
-        tuple(msgspec.convert(item, Damage) for item in _list(damaged, "damaged"))
-        if damaged
-        else (),
+        read("resource", _resource, {}),
+        read("damaged", _damages, ()),
         bool(get("made_ids")),
         bool(get("hashed_ids")),
     )
-    if exact:
-        for member, value in _object(exact, "exact").items():
-            if member in _EXACT:
-                setattr(span, member, value)
+    exact: dict[str, Any] = read("exact", _exact, {})
+    for member, value in exact.items():
+        setattr(span, member, value)
     return span
 
 
-def _object(text: str, name: str) -> Attributes:
+def _object(text: str) -> Attributes:
     value = value_of(text)
     if not isinstance(value, dict):
-        raise ValueError(f"{name} is no JSON object")
+        raise ValueError("it is no JSON object")
     return value
 
 
-def _list(text: str, name: str) -> list[dict[str, Any]]:
+def _exact(text: str) -> dict[str, Any]:
+    members = {name: value for name, value in _object(text).items() if name in _EXACT}
+    for name, value in members.items():
+        if not isinstance(value, int if name in _TIMES.values() else str):
+            raise ValueError(f"{name} is {type(value).__name__}")
+    return members
+
+
+def _list(text: str) -> list[dict[str, Any]]:
     value = value_of(text)
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise ValueError(f"{name} is no JSON list of objects")
+        raise ValueError("it is no JSON list of objects")
     return value
 
 
-@lru_cache(256)
 def _resource(text: str) -> Attributes:
     """Return the attributes of a resource. Those of equal text are one object, never changed."""
-    return _object(text, "resource")
+    return _short_resource(text) if len(text) < _LONG else _long_resource(text)
 
 
-def _event(item: dict[str, Any]) -> SpanEvent:
-    return SpanEvent(item["name"], item.get("time_ns"), item.get("attributes") or {})
+_short_resource = lru_cache(256)(_object)
+_long_resource = lru_cache(1)(_object)
 
 
-def _link(item: dict[str, Any]) -> SpanLink:
-    return SpanLink(item["trace_id"], item["span_id"], item.get("attributes") or {})
+def _events(text: str) -> list[SpanEvent]:
+    return [msgspec.convert(_without_nulls(item), SpanEvent) for item in _list(text)]
+
+
+def _links(text: str) -> list[SpanLink]:
+    return [msgspec.convert(_without_nulls(item), SpanLink) for item in _list(text)]
+
+
+def _without_nulls(item: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in item.items() if value is not None}
+
+
+def _damages(text: str) -> tuple[Damage, ...]:
+    return tuple(msgspec.convert(item, Damage) for item in _list(text))

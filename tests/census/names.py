@@ -43,29 +43,54 @@ def names_of(source: str, namespaces: Sequence[str]) -> Iterator[str]:
     except (SyntaxError, ValueError):  # a template, or of another version of Python
         return
     starts = tuple(f"{namespace}." for namespace in namespaces)
-    inside = {
-        id(part)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.JoinedStr)
-        for part in node.values
-    }
-    for node in ast.walk(tree):
-        text = None
-        if (
-            isinstance(node, ast.Constant)
-            and isinstance(node.value, str)
-            and id(node) not in inside
-        ):
-            text = node.value
-        elif isinstance(node, ast.JoinedStr):
-            text = "".join(
-                part.value
-                if isinstance(part, ast.Constant) and isinstance(part.value, str)
-                else "{}"
-                for part in node.values
-            )
-        if text and text.startswith(starts) and _NAME.fullmatch(text):
+    texts = _Texts()
+    texts.visit(tree)
+    for text in texts.found:
+        if text.startswith(starts) and _NAME.fullmatch(text):
             yield re.sub(r"\{\w*\}", "*", text)
+
+
+class _Texts(ast.NodeVisitor):
+    """The texts in a module, put together from constants: `f"{PREFIX}.msg"`, `BASE + ".msg"`."""
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+        self._constants: dict[str, str] = {}
+        """The last text that each name was assigned."""
+
+    def visit(self, node: ast.AST) -> None:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                self._constants[name] = self._text(value) or _UNKNOWN
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                self._constants[name] = self._text(value) or _UNKNOWN
+            case _:
+                pass
+        text = self._text(node)
+        if text is None:
+            self.generic_visit(node)
+        elif not isinstance(node, ast.Name):
+            self.found.append(text)
+
+    def _text(self, node: ast.AST) -> str | None:
+        """Return the text of an expression, with `{}` for a part that is not known."""
+        match node:
+            case ast.Constant(value=str(text)):
+                return text
+            case ast.Name(id=name):
+                return self._constants.get(name)
+            case ast.FormattedValue(value=value):
+                return self._text(value) or _UNKNOWN
+            case ast.JoinedStr(values=values):
+                return "".join(self._text(value) or "" for value in values)
+            case ast.BinOp(left=left, op=ast.Add(), right=right):
+                before = self._text(left)
+                return None if before is None else before + (self._text(right) or _UNKNOWN)
+            case _:
+                return None
+
+
+_UNKNOWN = "{}"
 
 
 def is_known(name: str) -> bool:

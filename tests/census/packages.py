@@ -23,7 +23,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "litellm": (*_GEN_AI, "litellm"),
     "livekit-agents": ("lk", "gen_ai"),
     "llama-index-observability-otel": ("llama_index", "gen_ai"),
-    "logfire": ("logfire", "gen_ai"),
+    "logfire-sdk": ("logfire", "gen_ai"),
     "mlflow-tracing": ("mlflow", "gen_ai"),
     "openinference-semantic-conventions": (
         *("llm", "input", "output", "tool", "tool_call", "embedding", "reranker", "document"),

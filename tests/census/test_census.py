@@ -15,6 +15,11 @@ SOURCE = '''
 A = "lk.pii.user_input"
 B = f"lk.agent.{key}"
 C = f"lk.{key}.text"
+NAMESPACE: Final = "lk"
+G = f"{NAMESPACE}.msg"
+class Names:
+    base = NAMESPACE + ".room"
+    NAME = base + ".name"
 D = "other.name"
 E = "lk.a sentence"
 F = "lk."
@@ -22,7 +27,14 @@ F = "lk."
 
 
 def test_names_of_the_namespace_are_found() -> None:
-    assert set(names_of(SOURCE, ["lk"])) == {"lk.pii.user_input", "lk.agent.*", "lk.*.text"}
+    assert set(names_of(SOURCE, ["lk"])) == {
+        "lk.pii.user_input",
+        "lk.agent.*",
+        "lk.*.text",
+        "lk.msg",
+        "lk.room",
+        "lk.room.name",
+    }
 
 
 def test_names_of_modules_and_tests_are_left_out(tmp_path: Path) -> None:

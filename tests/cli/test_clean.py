@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from agentool_otel.ground.recording_names import keep_recording
 from tests.cli.conftest import PROGRAM, Invoke, agentool
 from tests.docs.terminal import run_in_terminal
 
@@ -375,7 +374,8 @@ def test_a_recording_in_several_files_is_one(invoke: Invoke) -> None:
 def test_a_recording_that_is_named_elsewhere_stays(invoke: Invoke) -> None:
     ended()
     (name,) = recordings()
-    mark = keep_recording(FOLDER / name, "the baseline of test_answers")
+    mark = (FOLDER / name).with_suffix(".keep")
+    mark.touch()
     assert "1 recording kept: that a baseline or a test needs" in invoke("clean", "--yes").stderr
     assert recordings() == [name]
     mark.unlink()

@@ -430,6 +430,19 @@ def test_a_device_is_written_to_and_not_replaced(invoke: Invoke, recording: Path
 
 
 @needs_unix
+def test_a_pipe_without_a_reader_is_waited_for_with_a_message(recording: Path) -> None:
+    os.mkfifo("pipe")
+    program = [sys.executable, "-m", "agentool_otel", "rebuild", str(recording), "-o", "pipe"]
+    with subprocess.Popen(program, stderr=subprocess.PIPE) as writer:
+        assert writer.stderr is not None
+        line = writer.stderr.readline()
+        assert line == b"pipe is a pipe that no program reads: waiting for one\n"
+        assert b'"trace_id"' in Path("pipe").read_bytes()
+        writer.stderr.read()
+    assert writer.returncode == 0
+
+
+@needs_unix
 def test_a_named_pipe_is_written_to_and_not_replaced(recording: Path) -> None:
     os.mkfifo("pipe")
     with subprocess.Popen(["cat", "pipe"], stdout=subprocess.PIPE) as reader:

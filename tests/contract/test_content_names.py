@@ -81,7 +81,10 @@ def test_names_of_the_conventions_are_declared_once() -> None:
         *("llm.cost.input", "llm.model_name", "traceloop.entity.name", "ai.usage.inputTokens"),
         *("agentops.entity.name", "mastra.span.type", "llm.openai.usage", "llm.openai.id"),
         *("ai.observability.mcp.tool_name", "ai.observability.retrieval.num_contexts"),
-        *("input.mime_type", "llm.prompt_template.version", "db.query.text", "http.route"),
+        *("input.mime_type", "llm.prompt_template.version", "db.query.summary", "http.route"),
+        *("gen_ai.output.type", "gen_ai.tool.error.type", "llm.messages.count", "error.message"),
+        *("logfire.msg_template", "message.role", "gen_ai.token.usage.input", "error.type"),
+        *("litellm.tokens.prompt", "tool.description", "http.request.method"),
     ],
 )
 def test_ids_names_counts_and_models_hold_no_content(name: str) -> None:
@@ -95,6 +98,10 @@ def test_ids_names_counts_and_models_hold_no_content(name: str) -> None:
         *("a/pii/b", "a:pii", "pii[0].name", "my-pii.x"),
         *("haystack.tool.input", "haystack.tool.output", "langsmith.span.inputs"),
         *("crewai.agent.goal", "crewai.agent.backstory", "crewai.crew.agents", "crewai.crew.tasks"),
+        *("gen_ai.request.stop_sequences.0", "gen_ai.openai.request.stop", "llm.request.stop"),
+        *("llm.stop_sequences", "gen_ai.memory.content", "logfire.msg", "autogen.message"),
+        *("metadata.reasoning_content", "langfuse.observation.metadata.inputs", "db.query.text"),
+        *("gen_ai.request.embedding_inputs", "db.statement", "url.query", "llm.openai.stop"),
     ],
 )
 def test_texts_of_people_and_prompts_hold_content(name: str) -> None:

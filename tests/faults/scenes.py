@@ -17,6 +17,7 @@ from typing import NamedTuple
 import agentool_otel
 from agentool_otel.cli import main as command_line
 from agentool_otel.cli.recover import recover
+from agentool_otel.tracing.export.disk.rotation import Rotation
 from agentool_otel.tracing.export.send.otlp import OtlpTarget
 
 __all__ = ["SCENES", "Place", "Scene", "in_child", "recover_all"]
@@ -43,6 +44,8 @@ class Scene(NamedTuple):
     before: Callable[[Place], None]
     during: Callable[[Place], None]
     """What is done while a call fails; its exceptions, and its output, are the program's."""
+    removes: bool = False
+    """Whether it may remove what was recorded."""
 
 
 def in_child(work: Callable[[], object], log: Path | None = None) -> int:
@@ -69,23 +72,33 @@ def in_child(work: Callable[[], object], log: Path | None = None) -> int:
         os._exit(status)
 
 
-def program(place: Place, endpoint: str | None, killed: bool = False) -> None:
-    """Record or send some calls, one of them in an agent; note each that has returned."""
-    agentool_otel.instrument(endpoint, content=True)
+def program(
+    place: Place, endpoint: str | None, killed: bool = False, padding: str = "", **options: str
+) -> None:
+    """Record or send some calls, one of them in an agent; note each that has returned.
+
+    Args:
+        place: where.
+        endpoint: a receiver; None to record.
+        killed: whether the program is killed at the end, with an open run.
+        padding: text that each call gets besides.
+        options: more of `instrument`.
+    """
+    agentool_otel.instrument(endpoint, content=True, **options)  # type: ignore[arg-type] # by name
     out = os.open(place.acknowledged, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
     @agentool_otel.tool
-    def tool(mark: str) -> str:
+    def tool(mark: str, padding: str) -> str:
         return mark.upper()
 
     @agentool_otel.agent
     def agent(mark: str) -> str:
-        return tool(f"{mark}a")
+        return tool(f"{mark}a", padding)
 
     for number in range(CALLS):
         mark = f"#{number}#"
         call = agent if number % 3 == 2 else tool
-        result = call(mark)
+        result = agent(mark) if call is agent else tool(mark, padding)
         assert result == (f"{mark}A" if call is agent else mark)
         os.write(out, f"{mark}\n".encode())
     if killed:
@@ -93,6 +106,24 @@ def program(place: Place, endpoint: str | None, killed: bool = False) -> None:
         still_open.__enter__()
         os.kill(os.getpid(), signal.SIGKILL)
     agentool_otel.flush(2)
+
+
+def limited(place: Place) -> None:
+    """Record into several files, and remove those of an earlier program meanwhile."""
+    Rotation.start = lambda self: self._enforce(1)  # type: ignore[method-assign] # no thread
+    program(place, None, padding="x" * 4_000, max_size="200KB")
+    assert len(list(place.folder.glob("*.jsonl"))) < 6
+
+
+def synced(place: Place, endpoint: str | None) -> None:
+    os.environ["AGENTOOL_SYNC"] = "1"
+    program(place, endpoint)
+
+
+def record_before(place: Place) -> None:
+    """Record what a limit of 200 KB has no room for; no mark of it is noted."""
+    elsewhere = place._replace(acknowledged=place.acknowledged.with_name("before"))
+    assert in_child(lambda: program(elsewhere, None, padding="x" * 24_000)) == 0
 
 
 def leave(place: Place, endpoint: str | None) -> None:
@@ -122,10 +153,27 @@ def clean_all(place: Place) -> None:
     assert code in (0, 1, 3), code
 
 
+def clean_unsent(place: Place) -> None:
+    """Remove what a killed program could not send."""
+    code: object = None
+    try:
+        command_line(["clean", "--unsent", DOWN, "-y", str(place.folder)])
+    except SystemExit as end:
+        code = end.code
+    assert code in (0, 1, 3), code
+
+
 SCENES: dict[str, Scene] = {
     "record": Scene(nothing, lambda place: program(place, None)),
+    "record with a large text": Scene(
+        nothing, lambda place: program(place, None, padding="x" * 1_100_000)
+    ),
+    "record under a limit": Scene(record_before, limited),
+    "record and sync": Scene(nothing, lambda place: synced(place, None)),
     "send": Scene(nothing, lambda place: program(place, place.endpoint)),
+    "send and sync": Scene(nothing, lambda place: synced(place, place.endpoint)),
     "recover a recording": Scene(lambda place: leave(place, None), recover_all),
     "recover to an endpoint": Scene(lambda place: leave(place, DOWN), recover_all),
-    "clean": Scene(record_again, clean_all),
+    "clean": Scene(record_again, clean_all, removes=True),
+    "clean --unsent": Scene(lambda place: leave(place, DOWN), clean_unsent, removes=True),
 }

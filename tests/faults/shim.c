@@ -14,6 +14,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -100,6 +101,35 @@ static int reached(const char *call, int relevant) {
 OPEN(open)
 OPEN(open64)
 
+/* A path that is relative to a folder's descriptor is none of ours: Python passes whole paths. */
+#define OPENAT(name)                                                                               \
+  int name(int at, const char *path, int flags, ...) {                                             \
+    NEXT(name);                                                                                    \
+    mode_t mode = 0;                                                                               \
+    if (flags & (O_CREAT | O_TMPFILE)) {                                                           \
+      va_list more;                                                                                \
+      va_start(more, flags);                                                                       \
+      mode = va_arg(more, mode_t);                                                                 \
+      va_end(more);                                                                                \
+    }                                                                                              \
+    BODY("open", is_below(path), next(at, path, flags, mode))                                      \
+  }
+OPENAT(openat)
+OPENAT(openat64)
+
+ssize_t read(int file, void *data, size_t size) {
+  NEXT(read);
+  BODY("read", nth && is_file_below(file), next(file, data, size))
+}
+ssize_t pread64(int file, void *data, size_t size, off64_t from) {
+  NEXT(pread64);
+  BODY("read", nth && is_file_below(file), next(file, data, size, from))
+}
+int flock(int file, int operation) {
+  NEXT(flock);
+  BODY("lock", nth && !(operation & LOCK_UN) && is_file_below(file), next(file, operation))
+}
+
 ssize_t write(int file, const void *data, size_t size) {
   NEXT(write);
   BODY("write", nth && is_file_below(file), next(file, data, size))
@@ -124,6 +154,18 @@ int renameat(int a, const char *from, int b, const char *to) {
   NEXT(renameat);
   BODY("rename", is_below(to), next(a, from, b, to))
 }
+int renameat2(int a, const char *from, int b, const char *to, unsigned int flags) {
+  NEXT(renameat2);
+  BODY("rename", is_below(to), next(a, from, b, to, flags))
+}
+int link(const char *from, const char *to) {
+  NEXT(link);
+  BODY("rename", is_below(to), next(from, to))
+}
+int linkat(int a, const char *from, int b, const char *to, int flags) {
+  NEXT(linkat);
+  BODY("rename", is_below(to), next(a, from, b, to, flags))
+}
 int unlink(const char *path) {
   NEXT(unlink);
   BODY("unlink", is_below(path), next(path))
@@ -140,6 +182,10 @@ int mkdir(const char *path, mode_t mode) {
   NEXT(mkdir);
   BODY("open", is_below(path), next(path, mode))
 }
+int mkdirat(int at, const char *path, mode_t mode) {
+  NEXT(mkdirat);
+  BODY("open", is_below(path), next(at, path, mode))
+}
 int fsync(int file) {
   NEXT(fsync);
   BODY("fsync", nth && is_file_below(file), next(file))
@@ -151,6 +197,15 @@ int fdatasync(int file) {
 ssize_t send(int file, const void *data, size_t size, int flags) {
   NEXT(send);
   BODY("send", nth && is_socket(file), next(file, data, size, flags))
+}
+ssize_t sendto(int file, const void *data, size_t size, int flags, const struct sockaddr *to,
+               socklen_t length) {
+  NEXT(sendto);
+  BODY("send", nth && is_socket(file), next(file, data, size, flags, to, length))
+}
+ssize_t sendmsg(int file, const struct msghdr *message, int flags) {
+  NEXT(sendmsg);
+  BODY("send", nth && is_socket(file), next(file, message, flags))
 }
 ssize_t recv(int file, void *data, size_t size, int flags) {
   NEXT(recv);

@@ -13,7 +13,8 @@ from pathlib import Path
 
 __all__ = ["CALLS", "ERRORS", "KILLED", "KILLED_BEFORE", "Fault", "build", "why_not"]
 
-CALLS = ("open", "write", "truncate", "rename", "unlink", "fsync", "send", "recv", "connect")
+CALLS = ("open", "read", "write", "truncate", "rename", "unlink", "lock", "fsync", "send", "recv",
+         "connect")  # fmt: skip
 ERRORS = tuple(getattr(errno, name) for name in ("ENOSPC", "EIO", "EINTR", "EAGAIN", "EMFILE"))
 KILLED_BEFORE, KILLED = -1, -2
 """Instead of an error: the process is killed before, or after, the call."""

@@ -33,6 +33,9 @@ def test_each_write_of_a_recording_may_fail(error: str) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("scene", ["record", "send", "recover a recording", "clean"])
+@pytest.mark.parametrize(
+    "scene",
+    ["record", "record under a limit", "send", "recover a recording", "clean", "clean --unsent"],
+)
 def test_each_step_may_be_the_last(scene: str) -> None:
     assert "points, 0 wrong" in run("--errors=killed-before,killed-after", scene)

@@ -20,7 +20,8 @@ from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.semconv import agentool
 from tests.tracing.export.receiver import HttpReceiver, Reply, spans_in
 
-MODES = ("recorded", "up", "lags", "refuses", "down", "logs", "ends", "interrupted")
+RECORDED = ("recorded", "limited")
+MODES = (*RECORDED, "up", "lags", "refuses", "down", "logs", "ends", "interrupted")
 THREADS = (1, 4, 8)
 MARK = re.compile(r"#\d+x\d+#(?!inner)")
 _KILLS = 200
@@ -32,13 +33,15 @@ class Arrived:
     def __init__(self) -> None:
         self.complete: set[str] = set()
         """Marks of spans that have ended."""
+        self.incomplete: set[str] = set()
+        """Marks of spans that came as incomplete."""
         self.ids: dict[str, Counter[bool]] = {}
         """By the id of a span, how often it came: complete, or as incomplete."""
 
     def add(self, span_id: str, text: str, incomplete: bool) -> None:
         self.ids.setdefault(span_id, Counter())[incomplete] += 1
-        if not incomplete:
-            self.complete.update(MARK.findall(text)[:1])
+        marks = self.incomplete if incomplete else self.complete
+        marks.update(MARK.findall(text)[:1])
 
     @property
     def both(self) -> int:
@@ -100,7 +103,7 @@ def kill_one(folder: Path, mode: str, threads: int, seed: str, seconds: float) -
     arrived = Arrived()
     with receiver_of(mode, arrived) as receiver:
         endpoint = "http://127.0.0.1:9" if mode == "down" else receiver.endpoint
-        where = "-" if mode == "recorded" else endpoint
+        where = "-" if mode in RECORDED else endpoint
         command = [sys.executable, "-m", "tests.kills.program", where, str(threads), mode, seed]
         program = subprocess.Popen(
             command, cwd=folder, env=clean_environment(), stdout=subprocess.PIPE, text=True
@@ -112,28 +115,42 @@ def kill_one(folder: Path, mode: str, threads: int, seed: str, seconds: float) -
         largest = watch(folder, program, seconds or rng.uniform(0.05, 1.5))
         program.kill()
         program.communicate()
-        target = None if mode == "recorded" else receiver.endpoint
+        target = None if mode in RECORDED else receiver.endpoint
         sent_again = 0
         if (folder / ".agentool").is_dir():
             for attempt in range(3):
-                before = sum(sum(kinds.values()) for kinds in arrived.ids.values())
+                before = count_spans(folder, mode, arrived)
                 words = recover(folder, target)
                 while mode == "refuses" and "did not take" in words:
                     words = recover(folder, target)
-                after = sum(sum(kinds.values()) for kinds in arrived.ids.values())
+                after = count_spans(folder, mode, arrived)
                 sent_again += after - before if attempt else 0
-    if mode == "recorded":
+    if mode in RECORDED:
         read_recordings(folder / ".agentool", arrived)
-    ended = set((folder / "ended").read_text().split()) if (folder / "ended").exists() else set()
+    ended, removed = marks_in(folder / "ended"), marks_in(folder / "removed")
     return Counter(
         kills=1,
         ended=len(ended),
-        lost=len(ended - arrived.complete),
-        as_incomplete=arrived.both,
+        removed=len(removed - arrived.complete),
+        lost=len(ended - removed - arrived.complete),
+        as_incomplete=arrived.both + len(removed & arrived.incomplete),
         sent_again=sent_again,
         doubled=sum(kinds[False] > 1 for kinds in arrived.ids.values()),
         spool_mb=largest >> 20,
     )
+
+
+def marks_in(path: Path) -> set[str]:
+    return set(path.read_text().split()) if path.exists() else set()
+
+
+def count_spans(folder: Path, mode: str, arrived: Arrived) -> int:
+    """Return how many spans are there by now, as often as they came."""
+    if mode in RECORDED:
+        arrived = Arrived()
+        if list(folder.glob(".agentool/*.jsonl")):
+            read_recordings(folder / ".agentool", arrived)
+    return sum(sum(kinds.values()) for kinds in arrived.ids.values())
 
 
 def read_recordings(folder: Path, arrived: Arrived) -> None:

@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import agentool_otel
+from agentool_otel.tracing.export.disk.enforcement import Enforcer
 
 SIZES = (10, 200, 1000, 8000, 60_000)
 
@@ -78,6 +82,19 @@ def _logs() -> Callable[[], None]:
     return lambda: logger.emit(_logs.LogRecord(body="at work"))
 
 
+def limit() -> None:
+    """Note the marks of the spans that a limit removes in the file `removed`."""
+    remove = Enforcer._remove
+    out = os.open("removed", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+
+    def noted(self: Enforcer, part: Any, removed: set[Path]) -> int:
+        marks = re.findall(rb"#\d+x\d+#(?!inner)", part.path.read_bytes())
+        os.write(out, b"".join(mark + b"\n" for mark in marks))
+        return remove(self, part, removed)
+
+    Enforcer._remove = noted  # type: ignore[method-assign] # noted before they are gone
+
+
 def alarm() -> None:
     """Have the main thread interrupted every few milliseconds."""
 
@@ -91,7 +108,13 @@ def alarm() -> None:
 
 def main() -> None:
     endpoint, threads, mode, seed = sys.argv[1:]
-    agentool_otel.instrument(None if endpoint == "-" else endpoint, content=True)
+    if mode == "limited":
+        limit()
+    agentool_otel.instrument(
+        None if endpoint == "-" else endpoint,
+        content=True,
+        max_size="3MB" if mode == "limited" else None,
+    )
     work = Work(mode, seed)
     others = [threading.Thread(target=work.run, args=(n,)) for n in range(1, int(threads))]
     for thread in others:

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
+import sys
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import Result
 
 from agentool_otel.cli import main
-from agentool_otel.errors import SourceError
+from agentool_otel.errors import AgentoolError, DecodeError, SourceError
 from agentool_otel.reading.sources.files import span_files
+from agentool_otel.reading.sources.files.span_files import SpanFiles
 from agentool_otel.reading.sources.opening import open_source
 from tests.click_runner import CliRunner
 
 SPAN = {"traceId": "0af7651916cd43dd8448eb211c80319c", "spanId": "b7ad6b7169203331", "name": "s"}
 DOCUMENT = json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [SPAN]}]}]}).encode() + b"\n"
 MIB = 1 << 20
+needs_unix = pytest.mark.skipif(sys.platform == "win32", reason="devices")
 
 
 def run(*args: object) -> Result:
@@ -60,10 +66,90 @@ def test_lines_that_hold_nothing_end_the_reading(
     tmp_path: Path, unit: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(span_files, "_BARREN", 1000)
+    monkeypatch.setattr(span_files, "_LINE_BYTES", MIB)
     path = bomb(tmp_path / "bomb.jsonl.gz", DOCUMENT, unit, size=MIB)
     source = open_source(path)
     assert len(list(source.spans())) == 1
     assert any("1,000 lines or values in a row" in problem.message for problem in source.problems)
+
+
+def test_rows_of_a_table_that_hold_nothing_end_the_reading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(span_files, "_BARREN", 1000)
+    monkeypatch.setattr(span_files, "_LINE_BYTES", MIB)
+    path = bomb(tmp_path / "bomb.csv.gz", b"trace_id,b\n", b"a,b\n", size=MIB)
+    source = open_source(path)
+    with pytest.raises(DecodeError):
+        list(source.spans())
+    assert "nothing in 1,000 lines or values in a row" in source.problems[0].message
+
+
+@pytest.mark.parametrize("unit", [b"\0", b"y", b"{}\n", b"[1,", b'"', b"\n\xff\xff\xff\x7f", b"\n"])
+def test_an_input_without_an_end_is_ended(unit: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(span_files, "_LIVE", 1000)
+    monkeypatch.setattr(span_files, "_ENDLESS", 16 * MIB)
+    endless = _Endless(unit)
+    source = SpanFiles([io.BufferedReader(endless)])
+    with suppress(AgentoolError):
+        assert list(source.spans()) == []
+    assert endless.given <= 24 * MIB
+    assert source.problems
+
+
+def test_a_pipe_with_spans_is_read_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(span_files, "_ENDLESS", 2 * MIB)
+    endless = _Endless(DOCUMENT + b"x" * (MIB // 2) + b"\n", most=40 * MIB)
+    source = SpanFiles([io.BufferedReader(endless)])
+    assert sum(1 for _ in source.spans()) > 70
+
+
+class _Endless(io.RawIOBase):
+    """A device: it gives the same bytes again and again."""
+
+    def __init__(self, unit: bytes, most: int = 200 * MIB):
+        self._data = unit * max(1, MIB // len(unit))
+        self._device = Path("/dev/zero").open("rb")  # noqa: SIM115 - closed with this
+        self._most = most
+        self.given = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._device.fileno()
+
+    def close(self) -> None:
+        self._device.close()
+        super().close()
+
+    def readinto(self, buffer: Any, /) -> int:
+        if self.given >= self._most:
+            return 0
+        at = self.given % len(self._data)
+        data = self._data[at : at + len(buffer)]
+        buffer[: len(data)] = data
+        self.given += len(data)
+        return len(data)
+
+
+@needs_unix
+@pytest.mark.thorough
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom"])
+def test_a_device_ends_with_a_message(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(span_files, "_ENDLESS", 4 << 20)
+    result = run("show", device)
+    assert result.exit_code == 3
+    assert device in result.stderr
+
+
+def test_a_file_of_holes_is_not_read_to_its_end(tmp_path: Path) -> None:
+    with (path := tmp_path / "holes.json").open("wb") as file:
+        file.truncate(1 << 36)
+    if path.stat().st_blocks:
+        pytest.skip("this file system has no holes")
+    with pytest.raises(AgentoolError):
+        list(open_source(path).spans())
 
 
 def test_a_plain_file_is_read_however_little_it_holds(

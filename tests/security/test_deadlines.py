@@ -170,7 +170,8 @@ def test_a_program_ends_however_slowly_its_receiver_answers(
             timeout=60,
             check=True,
         )
-        assert sum(receiver.steps) < DRIPS / 2, receiver.steps  # five seconds are a quarter
+        # Spans and metrics are sent at the same time; five seconds are a quarter of the steps.
+        assert receiver.longest < DRIPS / 2, receiver.steps
     assert b" kept in " in done.stderr
     assert list((tmp_path / ".agentool").glob("*.spool"))
 

@@ -151,9 +151,9 @@ def broken_rows(cells: dict[str, Any]) -> list[pa.RecordBatch]:
 @pytest.mark.parametrize(
     ("cells", "reason"),
     [
-        ({"attributes": "{"}, "left out"),
-        ({"attributes": "[1]"}, "attributes is no JSON object"),
-        ({"events": "[1]"}, "events is no JSON list of objects"),
+        ({"attributes": "{"}, "column attributes is left out"),
+        ({"attributes": "[1]"}, "column attributes is left out: it is no JSON object"),
+        ({"events": "[1]"}, "column events is left out: it is no JSON list of objects"),
         ({"span_id": None}, "it has no span_id"),
     ],
 )

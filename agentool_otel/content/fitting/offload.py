@@ -16,7 +16,7 @@ from typing import Any
 
 from agentool_otel.errors import ConfigurationError, MissingDependencyError
 from agentool_otel.ground import environment
-from agentool_otel.ground.interruptions import let_through
+from agentool_otel.ground.interruptions import ignoring, let_through
 from agentool_otel.ground.private_folders import make_private_folder
 from agentool_otel.ground.untrusted_text import logger
 
@@ -49,14 +49,7 @@ class Folder:
                 os.utime(path)  # so that nobody removes it for its age before the span is written
             else:
                 make_private_folder(self.folder, self._inside)
-                partial = path.with_suffix(f".{os.getpid()}.{id(data):x}")
-                file = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-                with os.fdopen(file, "wb") as out:
-                    out.write(data)
-                    if environment.sync_wanted():
-                        out.flush()
-                        os.fsync(out.fileno())
-                os.replace(partial, path)  # whole or not at all, also for a reader next door
+                _write(path, data)
                 _notify_watchers(self.folder, len(data))
         except OSError as error:
             let_through(error)
@@ -65,6 +58,23 @@ class Folder:
             self._failed = True
             return None
         return str(path)
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Write a file as a whole or not at all, also for a reader next door."""
+    partial = path.with_suffix(f".{os.getpid()}.{id(data):x}")
+    file = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(file, "wb") as out:
+            out.write(data)
+            if environment.sync_wanted():
+                out.flush()
+                os.fsync(out.fileno())
+        os.replace(partial, path)
+    except BaseException:
+        with ignoring(OSError):
+            partial.unlink()
+        raise
 
 
 def watch_folder(folder: Path, on_stored: Callable[[int], None]) -> None:

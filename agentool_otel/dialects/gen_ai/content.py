@@ -21,6 +21,9 @@ CONTENT = Content(
         *("tool_calls", "toolCalls", "arguments", "parameters", "result"),
         *("gen_ai.response.object", "gen_ai.tool.message"),  # Sentry's
         *("stop", "stop_sequences", "stopSequences"),  # of a request's parameters
+        # Of the database and HTTP conventions: a tool fills them with its arguments.
+        *("db.statement", "db.query.text", "db.query.parameter.", "db.operation.parameter."),
+        *("http.request.header.", "http.response.header."),
     ),
     events=("gen_ai.content.", "gen_ai.choice", "gen_ai.*.message"),
 )

@@ -68,6 +68,8 @@ CONTENT = Content(
         *("input.images", "output.images", "input.documents", "output.documents"),
         *("input.documents.", "output.documents.", "audio.transcript", "prompt.text"),
         *("message_content.", "message.contents", "message.function_call_arguments_json"),
+        *("message.tool_calls", "message.tool_calls.", "image.url", "audio.url"),
+        *("document.metadata", "document.name", "document.url", "embedding.vector"),
         f"{oi.ANNOTATIONS}.*.annotation.explanation",
         f"{oi.EVALUATIONS}.*.evaluation.explanation",
     ),

@@ -99,7 +99,12 @@ class Traceloop:
             *("llm.content.completion.chunk", "gen_ai.bedrock.guardrail.content"),
             *("gen_ai.guardrail.content", "gen_ai.guardrail.input", "gen_ai.guardrail.output"),
             *("crewai.task.description", "crewai.task.context", "crewai.task.expected_output"),
-            *("db.query.result.document", "db.query.result.metadata"),
+            *(
+                "db.query.result.document",
+                "db.query.result.metadata",
+            ),
+            *("crewai.*.result", "gen_ai.guardrail.match", "mcp.session.init_options"),
+            "gen_ai.request.structured_output_schema",
         ),
         keeps=("gen_ai.completion.*.finish_reason", "llm.completions.*.finish_reason"),
     )

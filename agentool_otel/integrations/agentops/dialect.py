@@ -73,6 +73,8 @@ class AgentOps:
             _FUNCTIONS + ".",
             _TOOLS,
             _TOOLS + ".",
+            *("crewai.agents.*.goal", "crewai.agents.*.backstory"),
+            *("crewai.tasks.*.description", "crewai.tasks.*.expected_output"),
         )
     )
 

@@ -57,8 +57,11 @@ class LangSmith:
     name = "langsmith"
     markers = Markers(keys=("langsmith.",))
     content = Content(
-        # The latter two are of no released version that is known, and read by nobody.
-        attributes=(_INPUTS, _OUTPUTS, "langsmith.span.inputs", "langsmith.span.outputs")
+        # The last two are of no released version that is known, and read by nobody.
+        attributes=(
+            *(_INPUTS, _OUTPUTS, "gen_ai.request.extra_body", "gen_ai.request.extra_query"),
+            *("langsmith.attachments", "langsmith.span.inputs", "langsmith.span.outputs"),
+        )
     )
 
     def recognise(self, span: SpanRecord) -> Confidence:

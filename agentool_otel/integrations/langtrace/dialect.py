@@ -45,7 +45,12 @@ class Langtrace:
 
     name = "langtrace"
     markers = Markers(keys=(_OF,), scopes=(_SCOPE,))
-    content = Content(attributes=(_PROMPT, "gen_ai.request.tools", "instructions", "llm.responses"))
+    content = Content(
+        attributes=(
+            *(_PROMPT, "gen_ai.request.tools", "instructions", "llm.responses"),
+            "gen_ai.request.embedding_inputs",
+        )
+    )
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if not any(key.startswith(_OF) for key in span.attributes):

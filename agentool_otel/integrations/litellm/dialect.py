@@ -54,6 +54,8 @@ _REQUEST, _RESPONSE = "llm.request", "llm.response"
 _CONTENT = (
     *sorted(_REQUEST_KEYS | _RESPONSE_KEYS),
     *("instructions", "system", "system_instruction", "tools", "functions", "text_input"),
+    *("stop", "stopSequences", "prediction", "extra_body", "response_format"),
+    *("documents", "stringified_raw_response"),
 )
 """Members of requests and responses that hold content, whichever the provider."""
 
@@ -67,6 +69,7 @@ class LiteLLM:
         attributes=(
             *(f"llm.*.{name}" for name in _CONTENT),
             *("llm.request.functions", "llm.request.functions.", "litellm.request.body_parsed"),
+            *("litellm.guardrail.response", "litellm.user_email"),
         ),
         keeps=tuple(f"llm.{name}." for name in ("cost", "token_count", "usage")),
     )

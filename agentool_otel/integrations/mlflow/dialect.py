@@ -61,6 +61,7 @@ class MLflow:
             "mlflow.chunk.value",
             "tools",
             *_OF_TRACES,
+            *("mlflow.source.git.diff", "mlflow.auth.username"),
         )
     )
 

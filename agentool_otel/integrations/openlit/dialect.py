@@ -103,7 +103,24 @@ class OpenLIT:
             *(_ARGS, _KWARGS, "gen_ai.tool.args", "gen_ai.response.tool_calls"),
             *("gen_ai.content.", "gen_ai.agent.tool_results", "gen_ai.agent.context"),
             "gen_ai.agent.human_input",
+            *("gen_ai.agent.memory", "gen_ai.agent.introduction", "gen_ai.agent.params"),
+            *("gen_ai.agent.schema", "gen_ai.extraction.schema", "gen_ai.tool.schema"),
+            # What a tool writes when it fails is its result.
+            *("gen_ai.action.error", "gen_ai.agent.action_errors", "gen_ai.tool.error"),
+            *("gen_ai.execution.error", "gen_ai.extraction.error"),
+            *("gen_ai.response.error", "gen_ai.response.warning"),
+            # Arguments of tools that open pages and files.
+            *("gen_ai.action.file_path", "gen_ai.agent.browse_url", "gen_ai.browser.page.url"),
+            *("gen_ai.browser.action.selector", "gen_ai.browser.action.target"),
+            *("gen_ai.browser.javascript.errors", "gen_ai.crawl.css_selector"),
+            *("gen_ai.crawl.current_url", "gen_ai.crawl.result.redirected_url"),
+            *("gen_ai.crawl.wait_for", "gen_ai.openai.file.filename"),
+            *("gen_ai.rag.documents_path", "gen_ai.index.document_sources"),
+            *("gen_ai.framework.document.sources", "gen_ai.memory.metadata"),
+            *("gen_ai.response.image", "gen_ai.response.speech.timestamps"),
         ),
+        objects=("gen_ai.request.parameters",),
+        keeps=("gen_ai.agent.task.id", "gen_ai.*.error.type", "gen_ai.*.error.code"),
         events=("gen_ai.content.",),
     )
 

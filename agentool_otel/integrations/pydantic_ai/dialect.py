@@ -63,6 +63,7 @@ class PydanticAI:
             _PARAMETERS,
             "events",
             *("pydantic_ai.decision.answers", "pydantic_ai.decision.state"),
+            *("pydantic_ai.decision.questions", "pydantic_ai.tool.deferral.metadata"),
             "final_result",
             "prompt",
             "tool_arguments",

@@ -69,6 +69,13 @@ class TruLens:
             *(_OF + "graph_node.input_state", _OF + "graph_node.latest_message"),
             *(_OF + "mcp.input_arguments", _OF + "retrieval.query_text"),
             _OF + "retrieval.retrieved_contexts",
+            _OF + "record_root.ground_truth_output",
+            *(f"{_OF}reranking.{name}" for name in ("query_text", "input_context_texts")),
+            _OF + "reranking.output_context_texts",
+            *(f"{_OF}graph_task.{side}_state" for side in ("input", "output")),
+            *(f"{_OF}workflow.{side}_event" for side in ("input", "output")),
+            *(_OF + "mcp.input_schema", _OF + "eval.criteria"),
+            *(f"{_OF}coding_agent.{name}" for name in ("diff", "native_event")),
             *(f"{_OF}{prefix}explanation" for prefix in _SCORED),
         )
     )

@@ -55,7 +55,8 @@ class VoltAgent:
             "agent.messages.",
             "llm.messages",
             "agent.stateSnapshot",
-        )
+        ),
+        keeps=("llm.messages.count",),
     )
 
     def recognise(self, span: SpanRecord) -> Confidence:

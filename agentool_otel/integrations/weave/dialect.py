@@ -37,7 +37,17 @@ class Weave:
 
     name = "weave"
     markers = Markers(keys=("weave.",))
-    content = Content(attributes=(_INPUTS, _OUTPUT, "wandb.agent_user_feedback"))
+    content = Content(
+        attributes=(
+            _INPUTS,
+            _OUTPUT,
+            "wandb.agent_user_feedback",
+            "gen_ai.conversation.name",
+            "weave.openai_agents.custom.",
+            "weave.openai_agents.error.data",
+            "weave.openai_agents.mcp.result",
+        )
+    )
 
     def recognise(self, span: SpanRecord) -> Confidence:
         if _NAME in span.attributes:

@@ -9,6 +9,8 @@ import glob
 import os
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from filecmp import cmp
 from pathlib import Path
 from shlex import quote
 from typing import cast
@@ -19,7 +21,12 @@ from agentool_otel.ground.near_names import instead_of
 from agentool_otel.ground.ownership import irregular
 from agentool_otel.ground.plugins import load_plugins, plugins
 from agentool_otel.ground.read_locks import lock_while_alive
-from agentool_otel.ground.recording_names import own_name, whole_recordings
+from agentool_otel.ground.recording_names import (
+    distinct_files,
+    own_name,
+    read_part,
+    whole_recordings,
+)
 from agentool_otel.ground.urls import printable_place, without_credentials
 from agentool_otel.reading.sources.files.remote_files import is_remote, remote_files
 from agentool_otel.reading.sources.files.span_files import SpanFiles
@@ -30,6 +37,8 @@ from agentool_otel.reading.sources.source import DatabaseReader, Source, complet
 __all__ = ["is_recording", "open_source", "open_spans"]
 
 _SQLITE = b"SQLite format 3\0"
+_COMPARED = 8
+"""Most recordings of one size that a file is compared with."""
 _SUFFIXES = (
     ".jsonl", ".json", ".ndjson", ".pb", ".gz", ".zst", ".parquet", ".arrow", ".feather",
 )  # fmt: skip
@@ -90,7 +99,7 @@ def open_spans(places: Sequence[str]) -> Source:
 def _is_own_file(path: Path) -> bool:
     """Return whether a file has the name of a recording of ours."""
     name = own_name(path.name)
-    return name is not None and name.part is not None and path.is_file()
+    return name is not None and read_part(name) is not None and path.is_file()
 
 
 def _open(place: str) -> Source | AgentoolError:
@@ -164,7 +173,7 @@ def _files(path: Path) -> Source:
             raise SourceUnreachable(
                 f"{printable_place(path)} does not exist; hint: {hint}"
             ) from None
-        return _locked(whole_recordings(files), printable_place(path))
+        return _locked(_without_copies(whole_recordings(files)), printable_place(path))
     if not path.is_dir():
         return _database(path) or _locked(whole_recordings([path]), printable_place(path))
     files, left_out = _recordings(path)
@@ -236,7 +245,29 @@ def _recordings(folder: Path) -> tuple[list[Path], tuple[tuple[str, str], ...]]:
         for path, kind in kinds.items()
         if kind is not None
     )
-    return files + sorted(denied), left_out
+    return _without_copies(distinct_files(files)) + sorted(denied), left_out
+
+
+def _without_copies(files: Sequence[Path]) -> list[Path]:
+    """Return files without copies of recordings of ours: equal byte by byte, or compressed beside
+    the file. The recording itself stays, since it may grow."""
+    present = set(files)
+    by_size: dict[int, list[Path]] = {}
+    copies: set[Path] = set()
+    for file in sorted(files, key=lambda file: own_name(file.name) is None):
+        name = own_name(file.name)
+        is_packed = name is not None and name.part is None and read_part(name) is not None
+        if is_packed and file.with_suffix("") in present:
+            copies.add(file)
+            continue
+        with suppress(OSError):
+            size = file.stat().st_size
+            others = by_size.setdefault(size, [])
+            if size and any(cmp(file, other, shallow=False) for other in others[:_COMPARED]):
+                copies.add(file)
+            elif name is not None:
+                others.append(file)
+    return [file for file in files if file not in copies]
 
 
 def _is_there(path: Path) -> bool:

@@ -63,7 +63,7 @@ def named(
     _check(_is_amount, "text, such as '500MB'", max_size=max_size)
     _check(_is_text, "text, such as '7d'", max_age=max_age)
     for option, limit, read in (
-        ("max_size", max_size, values.size),
+        ("max_size", max_size, values.size_limit),
         ("max_age", max_age, values.age),
     ):
         if limit is not None:

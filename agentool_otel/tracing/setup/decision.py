@@ -139,7 +139,7 @@ def _limits(configuration: Configuration) -> Limits:
     """Return the limits that code has set, and otherwise those of the environment."""
     limits = Limits.requested()
     if configuration.max_size is not None:
-        limits = limits._replace(size=values.size(str(configuration.max_size)))
+        limits = limits._replace(size=values.size_limit(str(configuration.max_size)))
     if configuration.max_age is not None:
         limits = limits._replace(age_ns=values.age(configuration.max_age))
     return limits

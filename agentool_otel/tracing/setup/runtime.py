@@ -109,10 +109,10 @@ def instrument(
             `attribute.name`, `scope` (name and version), `trace_state`, `severity_text`. A name
             that it drops is written as `[masked]`. By default it is called for content, exceptions,
             statuses and log bodies.
-        max_size: size limit of the folder of the recordings, such as `500MB`, or bytes; by default
-            `AGENTOOL_MAX_SIZE`, and without that there is no limit. A recording then continues in a
-            new file at a sixteenth of the limit. The oldest files go first; spans that wait to be
-            sent are never removed.
+        max_size: size limit of the folder of the recordings, such as `500MB`, or bytes, at least
+            100KB; by default `AGENTOOL_MAX_SIZE`, and without that there is no limit. A recording
+            then continues in a new file at a sixteenth of the limit. The oldest files go first;
+            spans that wait to be sent are never removed.
         max_age: time after its last write when a file of a recording is removed, such as `7d`; by
             default `AGENTOOL_MAX_AGE`, and without that never.
 

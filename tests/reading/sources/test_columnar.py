@@ -9,7 +9,7 @@ import json
 import struct
 import subprocess
 import sys
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,12 +19,14 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from pyarrow import ipc
 
 from agentool_otel.errors import DecodeError, MissingDependencyError
 from agentool_otel.loading import load, rebuild
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.reading.sources.files import compression
+from agentool_otel.reading.sources.files import columnar, compression
+from agentool_otel.reading.sources.files.columnar_parts import Slice
 from agentool_otel.reading.sources.files.compression import limited_to
 from agentool_otel.reading.sources.files.span_files import SpanFiles
 from agentool_otel.reading.sources.opening import open_source
@@ -111,12 +113,39 @@ def test_a_newer_version_is_named(tmp_path: Path, records: list[SpanRecord]) -> 
 
 def test_a_broken_row_costs_only_itself(tmp_path: Path, records: list[SpanRecord]) -> None:
     rows = _table(records).to_pylist()
-    rows[0]["attributes"] = "{not json"
+    rows[0]["span_id"] = None
     rows[1]["trace_id"] = None
     pq.write_table(pa.Table.from_pylist(rows, span_table.SCHEMA), tmp_path / "x.parquet")
     source = open_source(tmp_path / "x.parquet")
     assert list(source.spans()) == records[2:]
     assert [problem.where.rpartition(" row ")[2] for problem in source.problems] == ["0", "1"]
+
+
+@given(
+    cell=st.sampled_from(["{not json", "[1]", "7", "[{}]", '[{"name": 1}]', "[" * 9000, "\ud800"]),
+    column=st.sampled_from(["attributes", "resource", "events", "links", "damaged", "exact"]),
+)
+def test_a_broken_cell_costs_only_itself(cell: str, column: str) -> None:
+    span = SpanRecord("a" * 32, "b" * 16, name="x", start_ns=1, attributes={"k": 1})
+    (row,) = _table([span]).to_pylist()
+    row[column] = cell.encode("utf-8", "replace").decode()
+    sink = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist([row], span_table.SCHEMA), sink)
+    source = SpanFiles([io.BytesIO(sink.getvalue())])
+    (back,) = source.spans()
+    assert (back.name, back.start_ns) == ("x", 1)
+    assert back.attributes == ({} if column == "attributes" else {"k": 1})
+    assert [problem.where for problem in source.problems] == ["input row 0"]
+    assert f"column {column} is left out: " in source.problems[0].message
+
+
+def test_attributes_that_are_not_utf8_keep_the_others(tmp_path: Path) -> None:
+    cells = pa.array([b'{"a": "\xff", "b": 2}'], pa.binary()).view(pa.string())
+    ids = {"trace_id": ["a" * 32], "span_id": ["b" * 16], "start_time_unix_nano": [1]}
+    pq.write_table(pa.table({**ids, "attributes": cells}), tmp_path / "x.parquet")
+    source = open_source(tmp_path / "x.parquet")
+    assert [span.attributes for span in source.spans()] == [{"a": "\ufffd", "b": 2}]
+    assert source.problems[-1].message == "column attributes is not UTF-8"
 
 
 def test_a_damaged_row_group_costs_only_itself(parquet: Path, records: list[SpanRecord]) -> None:
@@ -215,7 +244,7 @@ def test_what_comes_out_of_a_file_has_a_limit(
     monkeypatch.setenv("AGENTOOL_UNPACK_LIMIT", "10MB")
     source = open_source(tmp_path / "x.parquet")
     assert 0 < len(list(source.spans())) < 1000
-    assert "the rest is not read: more than 10,000,000 bytes" in source.problems[-1].message
+    assert "the rest is not read: more than 10,000,000 bytes" in source.problems[0].message
 
 
 @pytest.mark.parametrize(
@@ -319,6 +348,121 @@ def test_a_damaged_batch_costs_its_column(tmp_path: Path) -> None:
     assert [problem.message for problem in source.problems] == [
         "column input left out: Offset invariant failure: non-monotonic offset at slot 1: -5 < 0"
     ]
+
+
+_NOTHING = {
+    "null texts": pa.nulls(3000, pa.string()),
+    "null type": pa.nulls(3000),
+    "one text": pa.array(["a" * 32] * 3000).dictionary_encode(),
+    "empty texts": pa.array([""] * 3000),
+}
+
+
+@pytest.mark.parametrize("cells", _NOTHING.values(), ids=_NOTHING)
+@pytest.mark.parametrize("other", ["span_id", "city"])
+@pytest.mark.parametrize("kind", ["parquet", "arrow", "stream"])
+def test_rows_that_hold_nothing_end_the_reading(
+    kind: str, other: str, cells: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(columnar, "_BARREN", 1000)
+    monkeypatch.setattr(columnar, "_ROW_BYTES", 1 << 20)
+    table = pa.table({"trace_id": cells, other: pa.nulls(3000, pa.string())})
+    read: list[int] = []
+    monkeypatch.setattr(Slice, "dense", _counted(read))
+    source = SpanFiles([io.BytesIO(_written(table, kind))])
+    with suppress(DecodeError):
+        assert list(source.spans()) == []
+    assert sum(read) <= 1024
+    assert source.problems[0].message == "the rest is not read: no span in 1,000 rows in a row"
+
+
+def _counted(read: list[int]) -> Any:
+    def dense(rows: Slice) -> pa.RecordBatch:
+        read.append(rows.rows.num_rows)
+        return plain(rows)
+
+    plain = Slice.dense
+    return dense
+
+
+def test_empty_rows_among_spans_are_counted_once(tmp_path: Path) -> None:
+    span = {name: [cells[0]] for name, cells in _observations(1).items()}
+    rows = {name: [*cells, *[None] * 600, *cells] for name, cells in span.items()}
+    pq.write_table(pa.table(rows), tmp_path / "x.parquet")
+    source = open_source(tmp_path / "x.parquet")
+    assert sum(1 for _ in source.spans()) == 2
+    assert [item.message for item in source.problems] == ["left out: 600 rows without any cell"]
+
+
+def test_a_row_counts_against_the_limit_even_if_it_repeats_one_span() -> None:
+    rows = 20_000
+    cells = {name: [text[0]] * rows for name, text in _observations(1).items()}
+    source = SpanFiles([io.BytesIO(_written(pa.table(cells), "parquet"))])
+    with limited_to(1_000_000):
+        assert 0 < sum(1 for _ in source.spans()) <= 1_000_000 // 256
+    assert "the rest is not read: more than 1,000,000 bytes" in source.problems[0].message
+
+
+@pytest.mark.parametrize("size", [1, 2, 300])
+def test_a_stream_of_arrow_is_read_whatever_its_name(
+    size: int, tmp_path: Path, records: list[SpanRecord]
+) -> None:
+    table = _table(records)
+    with ipc.new_stream(sink := io.BytesIO(), table.schema) as writer:
+        writer.write_table(table, max_chunksize=size)
+    for name in ("x.jsonl", "x", "x.arrows"):
+        (tmp_path / name).write_bytes(sink.getvalue())
+        source = open_source(tmp_path / name)
+        assert list(source.spans()) == records
+        assert source.problems == []
+    assert list(SpanFiles([io.BytesIO(gzip.compress(sink.getvalue()))]).spans()) == records
+
+
+@given(share=st.floats(0, 1))
+def test_a_stream_of_arrow_that_is_cut_keeps_its_whole_batches(share: float) -> None:
+    table = pa.table(_observations(8))
+    with ipc.new_stream(sink := io.BytesIO(), table.schema) as writer:
+        writer.write_table(table, max_chunksize=2)
+    data = sink.getvalue()[: int(len(sink.getvalue()) * share)]
+    source = SpanFiles([io.BytesIO(data)])
+    with suppress(DecodeError):
+        assert sum(1 for _ in source.spans()) in (0, 2, 4, 6, 8)
+
+
+def test_a_large_batch_of_a_stream_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = pa.table({"input": ["q", "x" * 20_000_000, "q"], **_observations(3)})
+    options = ipc.IpcWriteOptions(compression="zstd")
+    with ipc.new_stream(sink := io.BytesIO(), table.schema, options=options) as writer:
+        writer.write_table(table, max_chunksize=1)
+    monkeypatch.setenv("AGENTOOL_UNPACK_LIMIT", "10MB")
+    source = SpanFiles([io.BytesIO(sink.getvalue())])
+    assert sum(1 for _ in source.spans()) == 1
+    assert [item.where for item in source.problems] == [
+        "input record batch 1",
+        "input record batch 2",
+    ]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+@pytest.mark.parametrize("depth", [20, 60])
+def test_a_column_of_nested_lists_costs_at_most_itself(kind: str, depth: int) -> None:
+    cells: Any = pa.array([1, 2])
+    for _ in range(depth):
+        cells = pa.ListArray.from_arrays(pa.array([0, 1, 2], pa.int32()), cells)
+    table = pa.table({**_observations(2), "deep": cells})
+    assert sum(1 for _ in SpanFiles([io.BytesIO(_written(table, kind))]).spans()) == 2
+
+
+def _written(table: pa.Table, kind: str) -> bytes:
+    sink = io.BytesIO()
+    if kind == "parquet":
+        pq.write_table(table, sink)
+    elif kind == "arrow":
+        feather.write_feather(table, sink)
+    else:
+        with ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+    return sink.getvalue()
 
 
 def _observations(count: int) -> dict[str, list[str]]:

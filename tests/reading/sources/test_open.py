@@ -110,3 +110,57 @@ def test_an_unreadable_file_or_folder_among_others_is_a_problem(shared: Path) ->
 def test_an_unknown_scheme_names_those_known() -> None:
     with pytest.raises(SourceError, match=r"no source for 'gopher://'; schemes known: "):
         open_source("gopher://host")
+
+
+STEM = "traces-host-12-20260101T000000.000000000"
+
+
+def part(number: int) -> bytes:
+    """Return a part of a recording, with one span of its own."""
+    span = SpanRecord("a" * 32, f"{number:016x}", name=str(number), start_ns=number)
+    return lines([otlp([span])])
+
+
+def names(where: Path) -> list[str]:
+    return [span.name for span in open_source(where).spans()]
+
+
+@pytest.mark.parametrize("named", ["{}.jsonl.gz", "{}.2.jsonl", "{}.3.jsonl.gz"])
+def test_compressed_parts_belong_to_their_recording(named: str, tmp_path: Path) -> None:
+    (tmp_path / f"{STEM}.jsonl.gz").write_bytes(gzip.compress(part(1)))
+    (tmp_path / f"{STEM}.2.jsonl").write_bytes(part(2))
+    (tmp_path / f"{STEM}.3.jsonl.gz").write_bytes(gzip.compress(part(3)))
+    (tmp_path / f"{STEM.replace('12', '13')}.jsonl").write_bytes(part(4))
+    assert names(tmp_path / named.format(STEM)) == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize("named", ["", "*.jsonl*", f"{STEM}.jsonl"])
+def test_a_compressed_copy_of_a_part_is_read_once(named: str, tmp_path: Path) -> None:
+    (tmp_path / f"{STEM}.jsonl").write_bytes(part(1))
+    (tmp_path / f"{STEM}.jsonl.gz").write_bytes(gzip.compress(part(1)))
+    assert names(tmp_path / named) == ["1"]
+
+
+@pytest.mark.parametrize("link", ["latest.jsonl", f"{STEM}.jsonl", "no suffix"])
+def test_a_link_to_a_recording_leads_to_its_other_parts(link: str, tmp_path: Path) -> None:
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    for number, suffix in ((1, ".jsonl"), (2, ".2.jsonl")):
+        (elsewhere / f"{STEM}{suffix}").write_bytes(part(number))
+    (tmp_path / link).symlink_to(elsewhere / f"{STEM}.jsonl")
+    assert names(tmp_path / link) == ["1", "2"]
+
+
+def test_a_link_and_its_file_are_read_once(tmp_path: Path) -> None:
+    (tmp_path / f"{STEM}.jsonl").write_bytes(part(1))
+    (tmp_path / "latest.jsonl").symlink_to(f"{STEM}.jsonl")
+    assert names(tmp_path) == ["1"]
+
+
+@pytest.mark.parametrize("copy", ["backup.jsonl", "zz.jsonl", "old/x.jsonl"])
+def test_a_copy_of_a_recording_is_read_once(copy: str, tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    for path in (f"{STEM}.jsonl", copy):
+        (tmp_path / path).write_bytes(part(1))
+    source = open_source(tmp_path)
+    assert [span.name for span in source.spans()] == ["1"]
+    assert [path.name for path in getattr(source, "files", ())] == [f"{STEM}.jsonl"]

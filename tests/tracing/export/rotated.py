@@ -1,9 +1,10 @@
 """Programs that are killed at the n-th call of the operating system in a rotation or a removal.
 
-    python rotated.py rotation|removal FOLDER STEP
+    python rotated.py rotation|nested|removal FOLDER STEP
 
 Forks a child for n = 1, 1 + STEP, … until one survives, with a folder for each below FOLDER. A
-child appends the id of every span to `ended` there once its end has returned.
+child appends the id of every span to `ended` there once its end has returned. `nested` is a
+rotation inside a run that is open from the first call to the last.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from agentool_otel.tracing.export.disk.rotation import Rotation
 
 CALLS = ("open", "close", "write", "writev", "replace", "unlink", "ftruncate", "fstat", "scandir")
 PART = 6_000
-RUNS = 40
+RUNS = 60
 
 counting = started = False
 left = 0
@@ -66,7 +67,7 @@ def child(kind: str, n: int, folder: Path) -> None:
     global counting, left
     folder.mkdir()
     os.chdir(folder)
-    os.environ["AGENTOOL_MAX_SIZE"] = "60KB" if kind == "removal" else "1GB"
+    os.environ["AGENTOOL_MAX_SIZE"] = "100KB" if kind == "removal" else "1GB"
     report = os.open("ended", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     Limits.part_size = lambda self, writers=1: PART  # type: ignore[method-assign] # small files
     Rotation.start = lambda self: self._enforce(1)  # type: ignore[method-assign] # no thread
@@ -76,6 +77,8 @@ def child(kind: str, n: int, folder: Path) -> None:
     watch(*((Enforcer, "_remove") if kind == "removal" else (Rotation, "_rotate")))
     agentool_otel.instrument()
     runs_counted = 0
+    if kind == "nested":
+        agentool_otel.run("outer", input="open").__enter__()
     for number in range(RUNS):
         runs_counted += counting
         counting = counting and runs_counted <= 2

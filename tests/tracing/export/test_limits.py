@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -23,15 +25,18 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 import agentool_otel
 from agentool_otel.cli.recover import recover
 from agentool_otel.errors import ConfigurationError
-from agentool_otel.ground.recording_names import keep_recording, own_name
+from agentool_otel.ground.recording_names import own_name
 from agentool_otel.loading import load
 from agentool_otel.model.spans import SpanRecord, is_fragment
 from agentool_otel.reading.sources.opening import open_source, open_spans
 from agentool_otel.semconv import agentool
 from agentool_otel.tracing.export.disk.enforcement import Enforcer
+from agentool_otel.tracing.export.disk.journal import Journal
+from agentool_otel.tracing.export.disk.leftovers import RECORDING
 from agentool_otel.tracing.export.disk.limits import Limits
 from agentool_otel.tracing.export.disk.recording import RecordingExporter
 from agentool_otel.tracing.export.disk.removal import recordings_in
+from agentool_otel.tracing.export.disk.stored_texts import mentioned_digests
 from tests.tracing.export import rotated
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and locks")
@@ -232,7 +237,8 @@ def limited(folder: Path, size: int = 1) -> None:
 
 def test_a_recording_that_a_test_names_stays(tmp_path: Path) -> None:
     named, other = record(tmp_path, [spans(1)]), record(tmp_path, [spans(1)])
-    mark = keep_recording(named[0], "baseline of test_answers")
+    mark = named[0].with_suffix(".keep")
+    mark.write_text("baseline of test_answers")
     limited(tmp_path)
     assert (named[0].exists(), other[0].exists()) == (True, False)
     mark.unlink()
@@ -259,6 +265,52 @@ def test_a_folder_that_a_command_reads_stays(tmp_path: Path) -> None:
     del source
     limited(tmp_path)
     assert not path.exists()
+
+
+COMMANDS = {
+    "show": ["show", "--json"],
+    "rebuild": ["rebuild"],
+    "eval": ["eval", "cases.json", "--fail-on", "never"],
+}
+
+
+@pytest.mark.skipif(not Path("/proc/locks").exists(), reason="needs Linux")
+@pytest.mark.parametrize("named", ["folder", "file"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_reads_a_recording_as_a_whole(command: str, named: str, tmp_path: Path) -> None:
+    """A limit removes nothing of it once the command has its locks."""
+    ended_spans = spans(60)
+    folder = tmp_path / ".agentool"
+    paths = record(folder, [ended_spans[start : start + 20] for start in range(0, 180, 20)])
+    case = {"assertions": [{"type": "latency", "max_ms": 9000}]}
+    (tmp_path / "cases.json").write_text(json.dumps(case))
+    place = str(folder if named == "folder" else paths[-1])
+    process = subprocess.Popen(
+        [str(Path(sys.executable).with_name("agentool-otel")), *COMMANDS[command], place],
+        cwd=tmp_path,
+        env=environ(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    expected = 1 if named == "folder" else len(paths)
+    while process.poll() is None and shared_locks(process.pid) < expected:
+        time.sleep(0.001)
+    removed = 0
+    while process.poll() is None:
+        Enforcer(folder).enforce(Limits(1))
+        removed += 1
+    assert removed
+    stdout, stderr = process.communicate()
+    assert len(stdout.splitlines()) == 60, stderr
+    limited(folder)
+    assert not list(folder.glob("*.jsonl"))
+
+
+def shared_locks(pid: int) -> int:
+    """Return the number of shared locks that a process has."""
+    lines = Path("/proc/locks").read_text().splitlines()
+    return sum(f" READ {pid} " in line for line in lines)
 
 
 @pytest.mark.parametrize(
@@ -307,6 +359,56 @@ def test_the_file_with_spans_of_an_open_run_stays(tmp_path: Path) -> None:
     assert sum(trace.agent_id == "short" for trace in load(tmp_path / ".agentool")) < 200
 
 
+NESTED = """
+import os, sys
+import agentool_otel
+
+agentool_otel.instrument(max_size="1MB")
+
+@agentool_otel.tool
+def work(text):
+    return text
+
+def size():
+    return sum(os.stat(entry).st_size for entry in os.scandir(".agentool"))
+
+def serve():
+    largest = 0
+    for number in range(600):
+        with agentool_otel.run("inner", input=str(number)) as run:
+            work("x" * 2_000)
+            run.output = "done"
+        if not number % 20:
+            try:
+                largest = max(largest, size())
+            except FileNotFoundError:  # removed meanwhile
+                pass
+    return largest
+
+with agentool_otel.run("outer", input="open for days"):
+    if "fork" not in sys.argv:
+        print(serve())
+    elif pid := os.fork():
+        os.waitpid(pid, 0)
+    else:
+        print(serve(), flush=True)
+        os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("where", ["here", "fork"])
+def test_a_run_that_stays_open_has_a_limit(where: str, tmp_path: Path) -> None:
+    largest = int(python(tmp_path, NESTED, where))
+    assert 300_000 < largest <= 1_000_000
+    recover(tmp_path / ".agentool")
+    (outer,) = [trace for trace in load(tmp_path / ".agentool") if trace.agent_id == "outer"]
+    assert outer.input == "open for days"
+    recorded = list(open_source(tmp_path / ".agentool").spans())
+    assert {span.trace_id for span in recorded} == {outer.trace_id.partition(":")[0]}
+    assert len({span.span_id for span in recorded}) == len(recorded)
+    assert any("599" in str(dict(span.attributes)) for span in recorded)
+
+
 def test_texts_go_with_the_files_that_referred_to_them(tmp_path: Path) -> None:
     code = SERVER.replace('work("x" * 2_000)', "work(str(number) * 1_500_000)")
     python(tmp_path, code, "12MB", "12")
@@ -316,6 +418,19 @@ def test_texts_go_with_the_files_that_referred_to_them(tmp_path: Path) -> None:
     recorded = b"".join(path.read_bytes() for path in folder.glob("*.jsonl"))
     assert texts
     assert all(text.encode() in recorded for text in texts)
+
+
+def test_a_text_that_a_kill_has_cut_goes_after_an_hour(tmp_path: Path) -> None:
+    texts = tmp_path / "content"
+    texts.mkdir()
+    new, old, other = (texts / f"{digit * 64}.7.7f00" for digit in "abc")
+    other = other.with_suffix(".txt")
+    for path in (new, old, other):
+        path.write_bytes(b"cut")
+    for path in (old, other):
+        os.utime(path, (0, time.time() - 3_700))
+    recover(tmp_path)
+    assert sorted(texts.iterdir()) == sorted([new, other])
 
 
 def test_a_text_that_a_recording_only_mentions_stays(tmp_path: Path) -> None:
@@ -351,10 +466,45 @@ def test_a_misspelt_limit_is_named_and_ignored(tmp_path: Path) -> None:
     assert "AGENTOOL_MAX_AGE=7 tage is not an age above 0" in done.stderr
 
 
-@pytest.mark.parametrize("options", [{"max_size": "lots"}, {"max_age": "7"}, {"max_size": True}])
+@pytest.mark.parametrize(
+    "options",
+    [{"max_size": "lots"}, {"max_age": "7"}, {"max_size": True}, {"max_size": "99KB"}],
+)
 def test_a_wrong_limit_in_code_is_an_error(options: dict[str, Any]) -> None:
     with pytest.raises(ConfigurationError, match="max_"):
         agentool_otel.instrument(**options)
+
+
+def test_a_limit_of_less_than_100_kb_is_named_and_ignored(tmp_path: Path) -> None:
+    for value, refused in (("99KB", True), ("100KB", False)):
+        done = subprocess.run(
+            [sys.executable, "-c", "import agentool_otel\nagentool_otel.instrument()"],
+            cwd=tmp_path,
+            env=environ(AGENTOOL_MAX_SIZE=value),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        words = f"AGENTOOL_MAX_SIZE={value} is less than the smallest limit, which is 100KB"
+        assert (words in done.stderr) == refused
+
+
+def test_the_smallest_limit_holds(tmp_path: Path) -> None:
+    largest = int(python(tmp_path, SERVER.replace("number % 20", "0"), "100KB", "200"))
+    assert 40_000 < largest <= 100_000
+
+
+_DIGEST = re.compile(rb"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
+
+
+@given(st.lists(st.tuples(st.text('0f"g ', max_size=20), st.sampled_from([1, 63, 64, 65, 200]))))
+def test_exactly_the_runs_of_64_digits_are_digests(pieces: list[tuple[str, int]]) -> None:
+    data = "".join(text + "a" * digits for text, digits in pieces).encode()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "recording")
+        path.write_bytes(data)
+        assert list(mentioned_digests(path)) == _DIGEST.findall(data)
 
 
 # ------------------------------------------------------------------------------------- kills
@@ -417,12 +567,32 @@ def test_kills_of_threads_lose_nothing_in_a_rotation(tmp_path: Path) -> None:
     assert max(len(recording.files) for recording in files) > 1
 
 
+def test_the_journal_of_several_files_has_no_position_in_the_first(tmp_path: Path) -> None:
+    """Versions that know one file only take such a journal for none of theirs."""
+    exporter = RecordingExporter(tmp_path)
+    journal = Journal(exporter.place, RECORDING, part=lambda: exporter.part)
+    headers: list[dict[str, Any]] = []
+    for _ in range(2):
+        exporter.put(spans(1)[0])
+        journal.begin(0)
+        (path,) = tmp_path.glob("*.open")
+        headers.append(json.loads(path.read_bytes().partition(b"\n")[0]))
+        exporter.rotate()
+        journal.rewrite()
+    assert [header["journal"] for header in headers] == [1, 2]
+    assert ["from" in header for header in headers] == [True, False]
+    assert headers[1]["part"] == 2
+
+
 every_step = pytest.mark.parametrize("step", [9, pytest.param(1, marks=pytest.mark.thorough)])
 
 
 @every_step
-def test_a_kill_in_each_step_of_a_rotation_loses_nothing(step: int, tmp_path: Path) -> None:
-    for folder in killed("rotation", tmp_path, step):
+@pytest.mark.parametrize("kind", ["rotation", "nested"])
+def test_a_kill_in_each_step_of_a_rotation_loses_nothing(
+    kind: str, step: int, tmp_path: Path
+) -> None:
+    for folder in killed(kind, tmp_path, step):
         times, complete = finished(folder)
         assert set(ended(folder)) <= complete
         assert set(times.values()) == {1}

@@ -236,20 +236,20 @@ def test_a_journal_without_a_line_that_can_be_read_is_set_aside(
     assert [left.name for left in folder.glob("[!.]*")] == [f"{path.name}.damaged"]
 
 
-@pytest.mark.parametrize("name", ["journal", "spool"])
+@pytest.mark.parametrize(("name", "newest"), [("journal", 2), ("spool", 1)])
 def test_files_of_another_version_are_left_alone(
-    folder: Path, name: str, capsys: pytest.CaptureFixture[str]
+    folder: Path, name: str, newest: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     leave_spans(folder)
     (path,) = folder.glob("*.open")
     data = path.read_bytes()
-    path.write_bytes(data.replace(f'"{name}":1'.encode(), f'"{name}":2'.encode(), 1))
+    path.write_bytes(data.replace(f'"{name}":1'.encode(), f'"{name}":3'.encode(), 1))
     before = {file: file.read_bytes() for file in folder.iterdir()}
     with HttpReceiver() as receiver:
         assert recover(folder, to(receiver)) == (True, True)
         assert receiver.names() == []
     message = capsys.readouterr().err
-    assert f"its {name} has format 2, and this version reads 1" in message
+    assert f"its {name} has format 3, and this version reads {newest}" in message
     assert {file: file.read_bytes() for file in folder.iterdir()} == before
 
 

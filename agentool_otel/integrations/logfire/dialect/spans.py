@@ -30,6 +30,8 @@ __all__ = ["Logfire"]
 
 _REQUEST, _RESPONSE, _EVENTS = "request_data", "response_data", "events"
 _MESSAGE = "logfire.msg"
+"""The rendered template: content, as its arguments are."""
+_TEMPLATE = "logfire.msg_template"
 _ANSWER_KEYS = (
     *(_RESPONSE, _EVENTS, gen_ai.OUTPUT_MESSAGES, gen_ai.RESPONSE_ID),
     gen_ai.USAGE_INPUT_TOKENS,
@@ -41,7 +43,7 @@ class Logfire:
     """The dialect."""
 
     name = "logfire"
-    markers = Markers(keys=(_MESSAGE,), scopes=("logfire",))
+    markers = Markers(keys=(_MESSAGE, _TEMPLATE), scopes=("logfire",))
     content = Content(
         attributes=(
             _REQUEST,
@@ -54,12 +56,14 @@ class Logfire:
             "error",
             "raw_input",
             "instructions",
+            *("logfire.logging_args", "logfire.print_args", "logfire.feedback.comment"),
         )
     )
 
     def recognise(self, span: SpanRecord) -> Confidence:
         attributes = span.attributes
-        if _MESSAGE not in attributes and not span.scope.startswith("logfire"):
+        named = _MESSAGE in attributes or _TEMPLATE in attributes
+        if not named and not span.scope.startswith("logfire"):
             return NOT_MINE
         if span.scope == agents.SCOPE:
             return Confidence(OWN_ROLE, f"scope {span.scope}")

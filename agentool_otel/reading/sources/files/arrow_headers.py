@@ -1,4 +1,4 @@
-"""Sizes of the record batches of an Arrow IPC file, from the headers of its messages.
+"""Sizes of the record batches of an Arrow IPC file or stream, from the headers of its messages.
 
 A batch of 500 MB may take 20 kB of a file, and pyarrow unpacks all of it at once. The headers, and
 the eight bytes before each packed buffer, have its size. They are read here without unpacking it;
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from io import SEEK_END
 from typing import BinaryIO, NamedTuple
 
-__all__ = ["BatchSize", "Headers"]
+__all__ = ["BatchSize", "Headers", "is_stream"]
 
 _MAGIC = b"ARROW1"
 _CONTINUED = b"\xff" * 4
@@ -26,8 +26,19 @@ _OLD_COMPRESSION = b"ARROW:experimental_compression"
 """Metadata of a packed message of Arrow 0.17."""
 _DICTIONARY, _BATCH = 2, 3
 """Kinds of messages."""
+_PREFIX = 12
+"""Bytes of the mark, the size of a message, and the place of its table."""
 _POINTER = 8
 """Bytes that a cell takes at least, once it is read: a column of nulls has none in its file."""
+
+
+def is_stream(head: bytes) -> bool:
+    """Return whether data begin as an Arrow IPC stream: a mark, and the size of a message, whose
+    table is near its start."""
+    if not head.startswith(_CONTINUED) or len(head) < _PREFIX:
+        return False
+    size, table = _INT.unpack_from(head, 4)[0], _INT.unpack_from(head, 8)[0]
+    return size % 8 == 0 and bool(0 < table < size)
 
 
 class BatchSize(NamedTuple):
@@ -87,15 +98,20 @@ class _Table:
 
 
 class Headers:
-    """Headers of a file.
+    """Headers of a file, or of a stream.
 
     Raises:
         ValueError: they are damaged.
     """
 
-    def __init__(self, file: BinaryIO):
+    def __init__(self, file: BinaryIO, *, is_stream: bool = False):
         self._file = file
         self._end = file.seek(0, SEEK_END)
+        self.is_cut = False
+        """Whether a stream ends in the middle of a message."""
+        if is_stream:
+            self._dictionaries, self._batches = self._scan()
+            return
         tail = self._read(self._end - 10, 10)
         size = _INT.unpack(tail[:4])[0]
         if tail[4:] != _MAGIC:
@@ -103,6 +119,32 @@ class Headers:
         footer = _root(self._read(self._end - 10 - size, size))
         self._dictionaries = list(footer.items(2, _BLOCK))
         self._batches = list(footer.items(3, _BLOCK))
+
+    def _scan(self) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+        """Return the blocks of the messages of a stream, as the footer of a file lists them."""
+        blocks: dict[int, list[tuple[int, ...]]] = {_DICTIONARY: [], _BATCH: []}
+        at = 0
+        while at < self._end:
+            try:
+                size = _INT.unpack(self._read(at, 8)[4:])[0]
+                if size == 0:
+                    break
+                message = _root(self._read(at + 8, size))
+            except ValueError:
+                self.is_cut = True
+                break
+            body = message.long(3)
+            if body < 0 or at + 8 + size + body > self._end:
+                self.is_cut = True
+                break
+            blocks.get(message.byte(1), []).append((at, size + 8, 0, body))
+            at += 8 + size + body
+        return blocks[_DICTIONARY], blocks[_BATCH]
+
+    @property
+    def batches(self) -> int:
+        """The number of record batches."""
+        return len(self._batches)
 
     def dictionaries(self, limit: int) -> int:
         """Return how many bytes all dictionaries unpack to, or more than `limit`."""

@@ -24,6 +24,8 @@ _REPEATING = (
     "is_union",
 )
 """Types whose values may lie over one another; no store exports them."""
+_DEEPEST = 100
+"""Levels of lists and objects inside each other: Arrow and Python recurse into each."""
 _VIEW = 16
 """Bytes of an element of a view; the first four are the length of its text."""
 
@@ -40,12 +42,22 @@ def named_once(schema: pa.Schema, report: Callable[[str], None]) -> tuple[list[i
             continue
         if name in names:
             report(f"there is more than one column {name}: the first is read")
-        elif not is_readable(kind := schema.field(place).type):
+        elif (levels := _levels(kind := schema.field(place).type)) > _DEEPEST:
+            report(f"column {name} is nested in {levels} levels: not read")
+        elif not is_readable(kind):
             report(f"column {name} is {kind}: not read")
         else:
             places.append(place)
             names.append(name)
     return places, names
+
+
+def _levels(kind: pa.DataType) -> int:
+    """Return how many lists and objects lie inside each other."""
+    levels, inside = 0, [kind]
+    while inside := [item.field(n).type for item in inside for n in range(item.num_fields)]:
+        levels += 1
+    return levels
 
 
 def is_readable(kind: pa.DataType) -> bool:

@@ -2,9 +2,10 @@
 
     PAR1 ... PAR1         Parquet
     ARROW1 ... ARROW1     Arrow IPC, also named Feather
+    ff ff ff ff ...       Arrow IPC stream
 
-Both end with what nothing can be read without, so a stream is copied to a temporary file first, and
-a file that is cut short has no rows. A row group that is damaged does not affect the others.
+The first two end with what nothing can be read without, so a pipe is copied to a temporary file
+first, and a file that is cut short has no rows. A damaged row group does not affect the others.
 
 Rows of other schemas become objects and are recognised by their members, as those of CSV are.
 Source: parquet.apache.org/docs/file-format; arrow.apache.org/docs/format/Columnar.html, "IPC File
@@ -16,13 +17,15 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable
 from io import SEEK_END, FileIO
-from shutil import copyfileobj
-from typing import TYPE_CHECKING, BinaryIO
+from shutil import disk_usage
+from typing import IO, TYPE_CHECKING, BinaryIO
 
+from agentool_otel.errors import SourceError
 from agentool_otel.ground.temporary import room
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.reading.sources.files.any_json import AnyJson
+from agentool_otel.reading.sources.files.arrow_headers import is_stream
 from agentool_otel.reading.sources.files.compression import (
     Feed,
     limit_of,
@@ -46,13 +49,34 @@ if TYPE_CHECKING:
 __all__ = ["Columnar", "is_columnar"]
 
 _MAGIC = (b"PAR1", b"ARROW1")
+_BARREN = 100_000
+"""Most rows in a row of a small file without anything readable."""
+_ROW_BYTES = 16
+"""Bytes of a larger file that allow one more such row."""
+_CHUNK = 1 << 20
 _LISTED = 12
 """Columns that are named of a schema that is not known."""
 
 
 def is_columnar(head: bytes) -> bool:
     """Return whether a file begins as Parquet or Arrow IPC."""
-    return head.startswith(_MAGIC)
+    return head.startswith(_MAGIC) or is_stream(head)
+
+
+def _copy(stream: BinaryIO, copy: IO[bytes]) -> None:
+    """Copy a stream to a temporary file, which may take half of the free space.
+
+    Raises:
+        SourceError: the stream is longer.
+    """
+    most = disk_usage(tempfile.gettempdir()).free // 2
+    while data := stream.read(_CHUNK):
+        if copy.tell() + len(data) > most:
+            raise SourceError(
+                f"a Parquet or Arrow stream of more than {most:,} bytes, half of the space left in "
+                f"{tempfile.gettempdir()}; hint: save it to a file, and name the file"
+            )
+        copy.write(data)
 
 
 class Columnar:
@@ -62,10 +86,18 @@ class Columnar:
         values: reads rows of other schemas; whether the file is recognised is noted there.
         document: takes trajectories.
         report: takes what could not be read.
+        report_end: takes the row from which on nothing is read, and why.
     """
 
-    def __init__(self, values: AnyJson, document: Callable[[ReasoningTrace], None], report: Report):
+    def __init__(
+        self,
+        values: AnyJson,
+        document: Callable[[ReasoningTrace], None],
+        report: Report,
+        report_end: Report,
+    ):
         self._values, self._document, self._report = values, document, report
+        self._report_end = report_end
         self._progress: Callable[[float], None] = lambda share: None
         self._trajectories: Documents | None = None
         self._limit = self._repeated_limit = 0
@@ -73,18 +105,22 @@ class Columnar:
         """Bytes of the rows so far: equal texts counted once, and with every value in its place."""
         self._refusal = ""
         """Why the first rows that are left out are."""
+        self._empty = 0
+        """Rows without a cell so far."""
+        self._barren = self._most_barren = 0
+        """Rows since the last one with anything readable, and the most that are read."""
 
     def stream(self, stream: BinaryIO) -> Batches:
         """Yield the spans of a stream, which is copied to a temporary file.
 
         Raises:
             MissingDependencyError: pyarrow is not installed.
-            SourceError: the temporary folder is full.
+            SourceError: the temporary folder is full, or would be.
         """
         require("a Parquet or Arrow file")
         with tempfile.TemporaryFile() as copy:
             with room:
-                copyfileobj(stream, copy)
+                _copy(stream, copy)
             yield from self._batches(copy, copy.tell())
 
     def file(self, file: BinaryIO | FileIO, counted: Feed) -> Batches:
@@ -114,6 +150,7 @@ class Columnar:
         from agentool_otel.tables.readable_cells import reason
 
         self._limit, self._repeated_limit = limit_of(size), repeated_limit_of(size)
+        self._most_barren = max(_BARREN, size // _ROW_BYTES)
         try:
             parts = Parts(file)
             if parts.dictionaries(self._limit) > self._limit:
@@ -128,6 +165,10 @@ class Columnar:
         if read is None:
             return
         yield from self._parts(parts, columns, read)
+        if parts.is_cut:
+            self._refuse("", f"cut short after {parts.count} whole record batches")
+        if self._empty:
+            self._refuse("", f"left out: {self._empty:,} rows without any cell")
         if not self._values.recognised:
             why = self._refusal or "it has none"
             self._values.seen = self._values.seen or f"a table without readable rows: {why}"
@@ -147,9 +188,9 @@ class Columnar:
                 continue
             if part.unpacked > self._limit:
                 self._refuse(name, f"left out: {too_large(self._limit)}")
-            else:
+            elif part.rows:
                 yield from self._part(part, row, read)
-            if self._exceeded() is not None:
+            if self._end() is not None:
                 break
             row += part.rows
             self._progress((number + 1) / parts.count)
@@ -168,20 +209,31 @@ class Columnar:
             for rows in (some for batch in part.batches() for some in slices(batch)):
                 self._unpacked += rows.size
                 self._distinct += rows.distinct()
-                if (limit := self._exceeded()) is not None:
-                    self._refuse(f"row {row}", f"the rest is not read: {too_large(limit)}")
+                self._barren += rows.rows.num_rows
+                if (why := self._end()) is not None:
+                    why = f"the rest is not read: {why}"
+                    self._refusal = self._refusal or why
+                    self._report_end(f"row {row}", why)
                     return
-                yield from read(rows.dense(), row)
+                if rows.is_empty():
+                    self._empty += rows.rows.num_rows
+                    yield ()
+                else:
+                    yield from read(rows.dense(), row)
                 row += rows.rows.num_rows
         except (pa.ArrowException, OSError, ValueError) as error:
             why = f"left out from row {row} to row {last - 1}: {reason(error)}"
             self._refuse(part.name, why)
 
-    def _exceeded(self) -> int | None:
-        """Return the limit that what was read exceeds; None if it exceeds none."""
+    def _end(self) -> str | None:
+        """Return why nothing more is read; None while more is."""
         if self._distinct > self._limit:
-            return self._limit
-        return self._repeated_limit if self._unpacked > self._repeated_limit else None
+            return too_large(self._limit)
+        if self._unpacked > self._repeated_limit:
+            return too_large(self._repeated_limit)
+        if self._barren > self._most_barren:
+            return f"no span in {self._most_barren:,} rows in a row"
+        return None
 
     def _refuse(self, where: str, why: str) -> None:
         self._refusal = self._refusal or why
@@ -216,6 +268,7 @@ class Columnar:
         from agentool_otel.tables import fitting, trajectories
 
         assert self._trajectories is not None
+        self._barren = 0  # a run ends many rows after its first
         fits = fitting.fitted(batch, trajectories.SCHEMA, trajectories.READ)
         for document in self._trajectories.add(fits, row):
             self._document(document)
@@ -225,7 +278,10 @@ class Columnar:
         from agentool_otel.tables import fitting, spans
 
         fits = fitting.fitted(batch, spans.SCHEMA, spans.READ)
-        yield list(spans.spans_of(fits, row, self._report))
+        records = list(spans.spans_of(fits, row, self._report))
+        if records:
+            self._barren = 0
+        yield records
 
     def _rows(self, batch: pa.RecordBatch, row: int) -> Batches:
         from agentool_otel.reading.sources.files.arrow_cells import json_rows
@@ -234,9 +290,13 @@ class Columnar:
             self._report(f"row {row + number}", f"column {column} {why}")
 
         for number, members in enumerate(json_rows(batch, report), row):
+            if not members:
+                self._empty += 1
+                continue
             spans: list[SpanRecord] = []
             try:
                 spans += self._values.spans(members, f"row {number}")
+                self._barren = 0
             except Foreign as error:
                 self._report(f"row {number}", str(error))
             yield spans

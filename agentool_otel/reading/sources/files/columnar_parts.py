@@ -5,25 +5,28 @@
 
 A prompt that every row repeats is in the file once, so the file may be a thousandth of its rows.
 What is in memory at a time, and what is different in it, has the limit of any packed file; all rows
-together may have a hundred times as much.
+together may have a hundred times as much. A column that repeats one value takes no room in a file
+either, so each row counts as some bytes, even an empty one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from io import FileIO, IOBase
+from inspect import signature
+from io import FileIO, IOBase, RawIOBase
 from typing import Any, BinaryIO, NamedTuple, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from agentool_otel.reading.sources.files.arrow_headers import Headers
+from agentool_otel.reading.sources.files.arrow_headers import Headers, is_stream
 from agentool_otel.reading.sources.files.column_types import (
     checked,
     dense,
     dense_size,
     distinct_size,
 )
+from agentool_otel.reading.sources.files.compression import HEAD
 from agentool_otel.reading.sources.files.parquet_pages import RowGroup, largest_page, row_groups
 
 __all__ = ["ARROW", "PARQUET", "Columns", "Part", "Parts", "Slice", "slices"]
@@ -33,8 +36,18 @@ _ROWS = 256
 """Rows that are in memory at a time."""
 _DENSE = 64 << 20
 """Bytes that the rows of a slice may have together, unless it is one row."""
-_SPREAD = 256 << 20
+_SPREAD = 64 << 20
 """Bytes that one column of a batch may have, if each of its values were as long as a page."""
+_ROW = 256
+"""Bytes that a row counts as at least: reading it takes time even if it has no cell."""
+
+
+_DEPTH: dict[str, Any] = (
+    {"schema_depth_limit": 1000}
+    if "schema_depth_limit" in signature(pq.ParquetFile).parameters
+    else {}
+)
+"""Lets a file be opened whose columns are nested too deeply to be read."""
 
 
 class Columns(NamedTuple):
@@ -42,6 +55,23 @@ class Columns(NamedTuple):
 
     places: list[int]
     names: list[str]
+
+
+class _Cursor(RawIOBase):
+    """Reads a file in order, wherever others move its position between the reads."""
+
+    def __init__(self, file: BinaryIO | FileIO):
+        self._file, self._at = file, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        self._file.seek(self._at)
+        data = self._file.read(len(buffer))
+        self._at += len(data)
+        buffer[: len(data)] = data
+        return len(data)
 
 
 class Part(NamedTuple):
@@ -68,20 +98,27 @@ class Parts:
     def __init__(self, file: BinaryIO | FileIO):
         self._file = file
         file.seek(0)
-        is_arrow = file.read(len(ARROW)) == ARROW
+        head = file.read(HEAD)
         file.seek(0)
         source = pa.PythonFile(cast("IOBase", file), mode="r")
         self._headers: Headers | None = None
         self._arrow: Any = None
         self._parquet: Any = None
         self._groups: list[RowGroup] = []
-        if is_arrow:
+        self._stream: Any = None
+        self._next = 0
+        if is_stream(head):
+            self._stream = pa.ipc.open_stream(pa.PythonFile(_Cursor(file), mode="r"))
+            self.schema: pa.Schema = self._stream.schema
+            self._headers = Headers(self._file, is_stream=True)
+            self.count: int = self._headers.batches
+        elif head.startswith(ARROW):
             self._arrow = pa.ipc.open_file(source)
             self._headers = Headers(self._file)
-            self.schema: pa.Schema = self._arrow.schema
-            self.count: int = self._arrow.num_record_batches
+            self.schema = self._arrow.schema
+            self.count = self._arrow.num_record_batches
         else:
-            self._parquet = pq.ParquetFile(source)
+            self._parquet = pq.ParquetFile(source, **_DEPTH)
             self.schema = self._parquet.schema_arrow
             self._groups = row_groups(self._file)
             self.count = len(self._groups)
@@ -106,7 +143,7 @@ class Parts:
         rows, unpacked = self._headers.batch(number)
 
         def batches() -> Iterator[pa.RecordBatch]:
-            batch = self._arrow.get_batch(number)
+            batch = self._batch(number)
             arrays: list[pa.Array[Any]] = []
             for place, column in zip(*columns, strict=True):
                 damage: list[str] = []
@@ -118,6 +155,29 @@ class Parts:
 
         return Part(name, rows, unpacked, batches)
 
+    def _batch(self, number: int) -> pa.RecordBatch:
+        """Return a record batch. A stream gives them in order only.
+
+        Raises:
+            ValueError: one before it was left out.
+        """
+        if self._stream is None:
+            batch: pa.RecordBatch = self._arrow.get_batch(number)
+            return batch
+        if number != self._next:
+            raise ValueError("a batch before it in the stream is left out")
+        try:
+            batch = self._stream.read_next_batch()
+        except StopIteration:
+            raise ValueError("the stream ends before it") from None
+        self._next += 1
+        return batch
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether a stream ends in the middle of a message."""
+        return self._headers is not None and self._headers.is_cut
+
     def _row_group(self, number: int, columns: Columns) -> Part:
         group = self._groups[number]
         chunks = group.chunks if group.rows else []
@@ -125,8 +185,10 @@ class Parts:
         rows = max(1, min(_ROWS, _SPREAD // max(largest, 1)))
 
         def batches() -> Iterator[pa.RecordBatch]:
-            for batch in self._parquet.iter_batches(rows, row_groups=[number]):
-                arrays = [batch.column(place) for place in columns.places]
+            read = self._parquet.iter_batches(rows, row_groups=[number], columns=columns.names)
+            for batch in read:
+                places = (batch.schema.get_all_field_indices(name)[0] for name in columns.names)
+                arrays = [batch.column(place) for place in places]
                 yield pa.RecordBatch.from_arrays(arrays, columns.names)
 
         return Part(self.name(number), group.rows, largest, batches)
@@ -144,8 +206,12 @@ class Slice(NamedTuple):
     """Bytes that they take in memory, once every value is in its place."""
 
     def distinct(self) -> int:
-        """Return the same with equal texts counted once."""
-        return sum(map(distinct_size, self.rows.columns))
+        """Return the same with equal texts counted once, and no row as less than `_ROW`."""
+        return max(_ROW * self.rows.num_rows, sum(map(distinct_size, self.rows.columns)))
+
+    def is_empty(self) -> bool:
+        """Return whether no row has a cell."""
+        return all(column.null_count == len(column) for column in self.rows.columns)
 
     def dense(self) -> pa.RecordBatch:
         """Return the rows with every value in its place."""

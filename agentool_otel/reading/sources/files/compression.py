@@ -101,8 +101,14 @@ class Feed(io.RawIOBase):
     def __init__(self, read: Callable[[int], bytes], packed: Callable[[], int] | None = None):
         self.count = 0
         self.error: Exception | None = None
+        self._most: int | None = None
+        self._reason = ""
         self._read = read
         self._packed = packed
+
+    def stop_at(self, count: int | None, reason: str = "") -> None:
+        """End the stream after a number of bytes, as damage does, for a reason; None for no end."""
+        self._most, self._reason = count, reason
 
     def readable(self) -> bool:
         return True
@@ -117,6 +123,8 @@ class Feed(io.RawIOBase):
 
     def _some(self, size: int) -> bytes:
         try:
+            if self._most is not None and self.count >= self._most:
+                raise TooLarge(self._reason)
             data = self._read(size)
             if self._packed is not None:
                 _check(self.count + len(data), self._packed())

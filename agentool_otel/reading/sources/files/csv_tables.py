@@ -111,6 +111,7 @@ def _rows(
             cells = _next(reader)
         except csv.Error as error:
             report(where, f"left out: {error}")
+            yield []
             continue
         if cells is None:
             return
@@ -135,6 +136,7 @@ def _rows(
         except Foreign as error:
             if cells:
                 report(where, str(error))
+            yield []
 
 
 def _unescaped(cell: str) -> Json:

@@ -16,10 +16,14 @@ from typing import IO
 
 from agentool_otel.ground import lazy_re as re
 
-__all__ = ["Reread", "fits_in_memory"]
+__all__ = ["Reread", "fits_in_memory", "is_dense"]
 
 _PART = 1 / 2
 """The share of the available memory that files may take; the rest is for everything else."""
+_SMALL = 1 << 20
+"""Bytes of a file that a file system may keep without any block."""
+_BLOCK = 512
+"""Bytes of a block in `stat`, whatever the file system's."""
 _LIMITS = (
     Path("/sys/fs/cgroup/memory.max"),
     Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
@@ -52,6 +56,21 @@ class Reread:
             return os.pread(self._descriptor, length, at)
         except OSError:
             return b""
+
+
+def is_dense(file: IO[bytes] | io.FileIO) -> bool:
+    """Return whether a file ends, and takes about its size on the disk.
+
+    A pipe and a device may have no end; a file with holes may be any size.
+    """
+    try:
+        status = os.fstat(file.fileno())
+    except (OSError, AttributeError):
+        return True  # bytes in memory
+    if not stat.S_ISREG(status.st_mode):
+        return False
+    blocks: int | None = getattr(status, "st_blocks", None)
+    return blocks is None or 2 * _BLOCK * blocks >= status.st_size - _SMALL
 
 
 def fits_in_memory(size: int) -> bool:

@@ -11,6 +11,7 @@ exporter/fileexporter v0.164. The framings, each also inside gzip or zstd:
                                may be a zstd frame of its own
     TraceId,SpanId,...         CSV or TSV with a header
     PAR1 ..., ARROW1 ...       Parquet or Arrow, with the extra `arrow`
+    ff ff ff ff 58 01 ...      an Arrow stream, with the same
 
 Another framing is one more entry in `_reader`, another compression one more in `compression.py`.
 """
@@ -18,11 +19,12 @@ Another framing is one more entry in `_reader`, another compression one more in 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from shlex import quote
-from typing import BinaryIO, Literal, NamedTuple, overload
+from typing import BinaryIO, Literal, NamedTuple, cast, overload
 
 from agentool_otel.errors import AgentoolError, DecodeError, SourceError
 from agentool_otel.ground import lazy_re as re
@@ -36,7 +38,7 @@ from agentool_otel.reading.sources.files.any_json import EXPECTED, AnyJson
 from agentool_otel.reading.sources.files.columnar import Columnar, is_columnar
 from agentool_otel.reading.sources.files.compression import HEAD, Feed, TooLarge, unpacked
 from agentool_otel.reading.sources.files.damage import readable
-from agentool_otel.reading.sources.files.file_slices import Reread, fits_in_memory
+from agentool_otel.reading.sources.files.file_slices import Reread, fits_in_memory, is_dense
 from agentool_otel.reading.sources.files.otlp_json import JsonReader
 from agentool_otel.reading.sources.files.otlp_proto import ProtoReader
 from agentool_otel.reading.sources.files.remote_files import RemoteFile
@@ -53,10 +55,17 @@ _LARGE = 32 << 20
 _FEW = 64
 """Most files that are open at once."""
 _PROBLEMS = 1000
-_BARREN = 2_000_000
-"""Most lines, values or messages in a row of a compressed file without any span: a megabyte can
-unpack to hundreds of millions of them.
+_BARREN = 100_000
+"""Most lines, values or messages in a row of a small compressed file without any span: a megabyte
+can unpack to hundreds of millions of them.
 """
+_LINE_BYTES = 4
+"""Bytes of a larger compressed file that allow one more of them."""
+_LIVE = 250_000
+"""Most of them in an input that may have no end, such as a pipe or a device."""
+_ENDLESS = 64 << 20
+"""Most bytes in a row without any span in such an input."""
+_NO_SPAN = f"it has no span in {_ENDLESS >> 20} MiB, and may have no end"
 _JSON = re.compile(rb'(\xef\xbb\xbf)?\s*([\[{]\s*(["{}\]]|$)|$)')
 _MESSAGE = re.compile(rb"\n(\x00|[\x80-\xff]{0,4}[\x00-\x7f][\n\x12\x1a])")
 _FRAMED = re.compile(rb"(\x00{4}|[\x00-\x09][\x00-\xff]{3}([\n{]|\x28\xb5\x2f\xfd))")
@@ -184,6 +193,9 @@ class SpanFiles:
         def report(at: str, problem: str) -> None:
             self._report(label, at, problem)
 
+        def report_end(at: str, problem: str) -> None:
+            self._report_end(f"{label} {at}", problem)
+
         values = AnyJson(
             report,
             self._documents.append,
@@ -192,31 +204,40 @@ class SpanFiles:
             file if isinstance(file, Path) else None,
         )
         json, proto = JsonReader(report, values), ProtoReader(report)
-        with open_stream(file) as raw:
+        with ExitStack() as opened:
+            raw = opened.enter_context(open_stream(file))
             before = self.bytes_read
             again = Reread.of(raw) if rereads and isinstance(file, Path) else None
             packed = Feed(getattr(raw, "read1", raw.read))
+            is_whole = isinstance(file, RemoteFile) or is_dense(raw)
+            if not is_whole:
+                packed.stop_at(_ENDLESS, _NO_SPAN)
             feeds, stream = unpacked(packed)
             start = stream.peek(HEAD)[:HEAD]
             if again is not None and feeds == [packed]:
                 json.read_again(again)
             if is_columnar(start):
-                columnar = Columnar(values, self._documents.append, report)
+                columnar = Columnar(values, self._documents.append, report, report_end)
                 in_place = feeds == [packed] and isinstance(file, Path) and raw.seekable()
+                packed.stop_at(None)  # a copy on the disk has a limit of its own
                 batches = columnar.file(raw, packed) if in_place else columnar.stream(stream)
             elif csv_tables.looks_like_table(beginning := stream.peek(HEAD)):
                 batches = csv_tables.batches(stream, beginning, values, report)
             else:
                 batches = _reader(stream, start, json, proto, undecoded)
             barren = skipped = others = 0
+            opened.callback(cast("Generator[object]", batches).close)  # before the file
             for batch in batches:
                 self.bytes_read = before + packed.count
                 read = values.skipped > skipped or values.others > others
                 is_barren = not (batch or self._documents or read)
                 barren = barren + 1 if is_barren else 0
                 skipped, others = values.skipped, values.others
-                if barren >= _BARREN and feeds != [packed]:
-                    problem = f"nothing in {_BARREN:,} lines or values in a row"
+                if not (is_whole or barren):
+                    packed.stop_at(packed.count + _ENDLESS, _NO_SPAN)
+                most = max(_BARREN, packed.count // _LINE_BYTES) if is_whole else _LIVE
+                if barren >= most and not (is_whole and feeds == [packed]):
+                    problem = f"nothing in {most:,} lines or values in a row"
                     self._report_end(label, f"{problem}: the rest is not read")
                     break
                 yield batch

@@ -13,12 +13,15 @@ from agentool_otel.errors import SourceDenied, SourceUnreachable
 from agentool_otel.ground.near_names import instead_of
 from agentool_otel.ground.urls import printable_place
 from agentool_otel.reading.sources.files.compression import Feed, unpacked
+from agentool_otel.reading.sources.files.file_slices import is_dense
 from agentool_otel.reading.sources.files.remote_files import RemoteFile
 
 __all__ = ["STDIN", "SpanFile", "head", "name_of", "open_stream", "stdin", "unpacked_bytes"]
 
 SpanFile: TypeAlias = Path | RemoteFile | BinaryIO
 STDIN = "standard input"
+_ENDLESS = 256 << 20
+"""Most bytes of documents from an input that may have no end, such as a pipe or a device."""
 
 
 @contextmanager
@@ -64,10 +67,13 @@ def unpacked_bytes(file: SpanFile) -> Generator[io.BufferedReader[Any]]:
         SourceDenied: it may not be read.
         SourceUnreachable: it cannot be opened.
         MissingDependencyError: it is zstd, which this Python cannot read by itself.
-        EOFError: it breaks off or is damaged; raised at the end, when all that came was read.
+        EOFError: it breaks off, is damaged or has no end; raised when all that came was read.
     """
     with open_stream(file) as raw:
-        feeds, stream = unpacked(Feed(getattr(raw, "read1", raw.read)))
+        packed = Feed(getattr(raw, "read1", raw.read))
+        if not (isinstance(file, RemoteFile) or is_dense(raw)):
+            packed.stop_at(_ENDLESS, f"it has more than {_ENDLESS >> 20} MiB, and may have no end")
+        feeds, stream = unpacked(packed)
         yield stream
         for feed in feeds:
             if feed.error is not None:

@@ -25,7 +25,7 @@ from agentool_otel.model.spans import (
 )
 from agentool_otel.reading.sources.files.undecoded import UndecodedSpan
 from agentool_otel.reading.sources.grouping.lone_records import as_spans
-from agentool_otel.reading.sources.grouping.span_size import span_size
+from agentool_otel.reading.sources.grouping.span_size import SpanSizes
 from agentool_otel.reading.sources.grouping.spill import LEVELS, Spill
 from agentool_otel.semconv import gen_ai
 
@@ -73,11 +73,11 @@ def group_by_trace(
     `by_trace`, which does both.
     """
     traces: _Traces = {}
-    size = 0
+    size, sizes = 0, SpanSizes()
     spans = iter(spans)
     for span in spans:
         _add(traces, span)
-        size += span_size(span)
+        size += sizes.of(span)
         if isinstance(span, UndecodedSpan) and not span.data:
             size += span.length  # to sort all by start, all would be read once more
         if size > budget_bytes and len(traces) > 1:

@@ -20,7 +20,7 @@ from msgspec.structs import astuple
 from agentool_otel.ground.temporary import room
 from agentool_otel.model.spans import Attributes, Damage, SpanEvent, SpanLink, SpanRecord
 from agentool_otel.reading.sources.files.undecoded import Decoder, UndecodedSpan
-from agentool_otel.reading.sources.grouping.span_size import span_size
+from agentool_otel.reading.sources.grouping.span_size import SpanSizes
 
 __all__ = ["LEVELS", "Bucket", "Spill"]
 
@@ -90,10 +90,10 @@ class Spill:
             SourceError: the temporary folder is full.
         """
         waiting: dict[int, list[_Span]] = defaultdict(list)
-        size, shift = 0, self._shift
+        size, shift, sizes = 0, self._shift, SpanSizes()
         for span in spans:
             waiting[crc32(span.trace_id.encode("utf-8", "replace")) >> shift & _MASK].append(span)
-            size += span_size(span)
+            size += sizes.of(span)
             if size > self._most_waiting:
                 self._write(waiting)
                 size = 0
@@ -214,7 +214,7 @@ class Bucket:
         if self._trace_id is None:
             self._trace_id = spans[0].trace_id
         self.several = self.several or any(span.trace_id != self._trace_id for span in spans)
-        self.size += sum(map(span_size, spans))
+        self.size += sum(map(SpanSizes().of, spans))
 
     def spans(self) -> Iterator[_Span]:
         """Yield the spans."""

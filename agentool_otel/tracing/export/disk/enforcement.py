@@ -3,8 +3,11 @@
 Only files go that are closed. A file stays
 
 - while a process writes it, or a command reads it or its folder: they hold locks
-- while the journal of its process needs it, or has an open span of a run that is in it
+- while the journal of its process needs it
 - if spans of its process wait to be sent, or a file `.keep` stands beside it
+
+A file with spans of a run that is still open goes after all others: a run that never ends, such as
+that of a server, has a limit too.
 
 Journals, spools and what receivers have refused are never removed. Several processes may do this in
 one folder: one at a time does.
@@ -15,7 +18,7 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -45,6 +48,12 @@ _TRACE = re.compile(rb'"traceId":"([0-9a-f]{32})"')
 _READ = 256 << 10
 """Bytes that are searched at once: other threads have to wait for that."""
 _OVERLAP = 64
+_GROWTH = 4
+"""Full files that a process may write until the next look: two files, as much as one in its
+journal, and one while it waits for the lock of the folder."""
+_LARGEST = 4
+"""Full files that a large span or text counts as: a folder may have a file of any size from before
+it had a limit."""
 _ELSEWHERE_NS = 600_000_000_000
 """Time after its last write in which the file of another host stays: its lock may not be seen."""
 _WAITING = tuple(suffix for both in SUFFIXES.values() for suffix in both)
@@ -93,10 +102,16 @@ class Enforcer:
         """The digests in files that have not changed, by path, size and time."""
         self.writers = 1
         """Processes that have a journal there, at the last look."""
+        self.is_tight = False
+        """Whether the last removal found too few files for the next ones to have room."""
 
-    def enforce(self, limits: Limits) -> bool:
+    def enforce(self, limits: Limits, at_end: bool = False) -> bool:
         """Remove files until the folder is below its limits; False if another process or a command
         works in the folder.
+
+        Args:
+            limits: the limits.
+            at_end: whether this process writes no more.
 
         Raises:
             LocksUnsupported: the file system has no locks, so nothing is ever removed.
@@ -110,46 +125,74 @@ class Enforcer:
         try:
             with exclusive_lock(folder) as locked:
                 if locked:
-                    self._enforce(limits)
+                    self._enforce(limits, at_end)
                 return locked
         finally:
             os.close(folder)
 
-    def _enforce(self, limits: Limits) -> None:
-        writers, total = self._survey()
-        self.writers = max(1, sum(writer.journal is not None for writer in writers))
-        excess = 0
+    def _enforce(self, limits: Limits, at_end: bool) -> None:
+        writers, total, largest = self._survey()
+        journals = sum(writer.journal is not None for writer in writers)
+        self.writers = max(1, journals)
+        excess = excess_of_open_runs = 0
         if limits.size is not None:
-            # Until the next look each process may fill two files, and its journal as much as one.
-            growth = 3 * self.writers * (limits.part_size(self.writers) or 0)
-            excess = total - max(limits.size - growth, limits.size // 2)
+            files = _GROWTH * (journals if at_end else self.writers)
+            part_size = limits.part_size(self.writers) or 0
+            large = min(max(part_size, largest), _LARGEST * part_size)
+            excess = total - max(limits.size - files * large, limits.size // 2)
+            excess_of_open_runs = total - max(limits.size - files * part_size, limits.size // 2)
         before_ns = None if limits.age_ns is None else time.time_ns() - limits.age_ns
-        journals: dict[int, _Journal | None] = {}
         removed: set[Path] = set()
-        candidates = [
-            (part, writer) for writer in writers if not writer.stays for part in writer.parts
-        ]
-        for part, writer in sorted(candidates, key=_age):
-            if excess <= 0 and (before_ns is None or part.written_ns >= before_ns):
+
+        def is_due(part: _Part, of_open_run: bool) -> bool:
+            beyond = excess_of_open_runs if of_open_run else excess
+            return beyond > 0 or (before_ns is not None and part.written_ns < before_ns)
+
+        for part in self._removable(writers, is_due):
+            with _claimed(part.path) as claimed:
+                if claimed:
+                    freed = self._remove(part, removed)
+                    excess -= freed
+                    excess_of_open_runs -= freed
+        self.is_tight = excess > 0
+
+    def _removable(
+        self, writers: Iterable[_Writer], is_due: Callable[[_Part, bool], bool]
+    ) -> Iterator[_Part]:
+        """Yield the closed files that are due: the oldest first, and those with spans of open runs
+        after all others."""
+        journals: dict[int, _Journal | None] = {}
+        of_open_runs: list[_Part] = []
+        parts = [(part, writer) for writer in writers if not writer.stays for part in writer.parts]
+        for part, writer in sorted(parts, key=_age):
+            if not is_due(part, False):
                 break
-            if writer.journal is not None:
-                if id(writer) not in journals:
-                    journals[id(writer)] = _read_journal(writer.journal)
-                if _is_needed(part, journals[id(writer)]):
-                    continue
-            elif os.path.lexists(self._folder / f"{writer.stem}{JOURNAL}"):
-                continue  # made since the survey
             is_elsewhere = writer.host != host_name()
             if is_elsewhere and time.time_ns() - part.written_ns < _ELSEWHERE_NS:
                 continue
-            with _claimed(part.path) as claimed:
-                if claimed:
-                    excess -= self._remove(part, removed)
+            if writer.journal is None:
+                if not os.path.lexists(self._folder / f"{writer.stem}{JOURNAL}"):
+                    yield part
+                continue  # a journal was made since the survey
+            if id(writer) not in journals:
+                journals[id(writer)] = _read_journal(writer.journal)
+            journal = journals[id(writer)]
+            if journal is None or part.number >= journal.part:
+                continue
+            if _holds_one(part.path, journal.traces):
+                of_open_runs.append(part)
+            else:
+                yield part
+        for part in of_open_runs:
+            if not is_due(part, True):
+                break
+            yield part
 
-    def _survey(self) -> tuple[list[_Writer], int]:
-        """Return the processes with files in the folder, and the bytes of all files of ours."""
+    def _survey(self) -> tuple[list[_Writer], int, int]:
+        """Return the processes with files in the folder, the bytes of all files of ours, and those
+        of the largest file with the largest text."""
         writers: dict[str, _Writer] = {}
-        total = 0
+        total = largest = 0
         for path, status in _regular_files(self._folder):
             name = own_name(path.name)
             if name is None:
@@ -158,12 +201,13 @@ class Enforcer:
             writer = writers.setdefault(name.stem, _Writer(name.stem, name.host))
             if name.part is not None:
                 writer.parts.append(_Part(status.st_mtime_ns, name.part, path, status.st_size))
+                largest = max(largest, status.st_size)
             elif name.suffix == JOURNAL:
                 writer.journal = path
             elif name.suffix == KEEP_SUFFIX or name.suffix in _WAITING:
                 writer.stays = True
-        total += sum(status.st_size for _, status in _regular_files(self._folder / TEXTS))
-        return list(writers.values()), total
+        texts = [status.st_size for _, status in _regular_files(self._folder / TEXTS)]
+        return list(writers.values()), total + sum(texts), largest + max(texts, default=0)
 
     def _remove(self, part: _Part, removed: set[Path]) -> int:
         """Remove a file and the texts that it alone refers to; return their bytes."""
@@ -252,14 +296,10 @@ def _traces_in(file: Iterator[bytes]) -> Iterator[bytes]:
         yield from _TRACE.findall(line)
 
 
-def _is_needed(part: _Part, journal: _Journal | None) -> bool:
-    if journal is None or part.number >= journal.part:
-        return True
-    return bool(journal.traces) and _holds_one(part.path, journal.traces)
-
-
 def _holds_one(path: Path, traces: frozenset[bytes]) -> bool:
     """Return whether a file may hold a span of one of these runs."""
+    if not traces:
+        return False
     try:
         with open(path, "rb") as file:
             tail = b""

@@ -76,10 +76,13 @@ _ALL = "all"
 _MARK = ("end", "size", "checksum")
 _VERSION = 1
 """Version of the format of journals."""
+_VERSION_OF_PARTS = 2
+"""Version for a recording in several files. It has `part_from` for `from`: versions that know one
+file only, and no number of a version, find no position and leave the journal alone."""
 _SPOOL_VERSION = 1
 """Version of the format of the spools beside them."""
-UNDERSTOOD = {"journal": _VERSION, "spool": _SPOOL_VERSION}
-"""Newest version of each format that is read here, by its name in the first line."""
+UNDERSTOOD = {"journal": (_VERSION, _VERSION_OF_PARTS), "spool": (_SPOOL_VERSION,)}
+"""Versions of each format that are read here, by its name in the first line."""
 
 
 def sent_line(signal: Signal, mark: SentMark) -> bytes:
@@ -344,8 +347,9 @@ class Journal:
             file.close()
 
     def _contents(self, inode: int) -> bytes:
+        part = self._part()
         first = {
-            "journal": _VERSION,
+            "journal": _VERSION if part == 1 else _VERSION_OF_PARTS,
             "spool": _SPOOL_VERSION,
             "inode": inode,
             "destination": self._destination,
@@ -353,8 +357,11 @@ class Journal:
             "signal": self._signal,
             "exact": self._exact,
             **({"also": self._also} if self._also else {}),
-            "from": self._ended_up_to(),
-            **({"part": part} if (part := self._part()) > 1 else {}),
+            **(
+                {"from": self._ended_up_to()}
+                if part == 1
+                else {"part": part, "part_from": self._ended_up_to()}
+            ),
             "pid": os.getpid(),
         }
         line = orjson.dumps(first) + b"\n"

@@ -35,6 +35,7 @@ from agentool_otel.tracing.export.disk.frames import (
     sent_stretches,
     span_id_of,
 )
+from agentool_otel.tracing.export.disk.names import TEXTS
 from agentool_otel.tracing.export.disk.spool import SUFFIXES
 from agentool_otel.tracing.export.incomplete import close_document, span_id_in
 from agentool_otel.tracing.export.send.otlp import Destination
@@ -169,8 +170,8 @@ class Leftovers:
                 bool(header.get("exact", False)),
             )
             also = header.get("also")
-            self.ended_from = int(header["from"])
             self.part = int(header.get("part", 1))
+            self.ended_from = int(header["from" if "from" in header else "part_from"])
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
             raise NotOurs(path, "it is no journal of a process of this user") from None
         self.also: str | None = also if also in agentool.VOCABULARIES else None
@@ -179,11 +180,11 @@ class Leftovers:
             raise NotOurs(path, "it is a copy of a journal, made elsewhere")
         if is_damaged:
             raise NotOurs(path, "its first line is damaged")
-        for what, newest in journal.UNDERSTOOD.items():
-            if (version := header.get(what, newest)) != newest:
+        for what, versions in journal.UNDERSTOOD.items():
+            if (version := header.get(what, 1)) not in versions:
                 raise OtherVersion(
                     path,
-                    f"its {what} has format {version!r}, and this version reads {newest}; "
+                    f"its {what} has format {version!r}, and this version reads {versions[-1]}; "
                     "hint: recover it with the version that wrote it",
                 )
 
@@ -371,6 +372,11 @@ def remains_in(folder: Path, survey: RecoveryReport) -> Iterator[Leftovers]:
         return
     for path in partial:
         _remove_partial(path)
+    if (folder / TEXTS).is_dir():
+        # Imported here: a program without stored texts does not need it at its start.
+        from agentool_otel.tracing.export.disk.stored_texts import remove_partial_texts
+
+        remove_partial_texts(folder)
     for path in paths:
         remains = _claim(path, survey)
         if remains is not None:

@@ -135,7 +135,7 @@ class Rotation:
         if self._journal is not None:
             self._journal.rewrite()
         self._behind += 1
-        if self._behind > _BEHIND:
+        if self._enforcer.is_tight or self._behind > _BEHIND:
             self._enforce(_TRIES)  # the thread does not keep up, and may have the folder's lock
         else:
             self.start()
@@ -152,7 +152,7 @@ class Rotation:
     def _enforce(self, tries: int) -> None:
         for left in reversed(range(tries)):
             try:
-                if self._enforcer.enforce(self._limits):
+                if self._enforcer.enforce(self._limits, self._ended):
                     self._behind = 0
                     break
             except LocksUnsupported as error:

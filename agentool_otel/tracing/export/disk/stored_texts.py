@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
 
 import orjson
 
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.ownership import open_own
 from agentool_otel.semconv import agentool
+from agentool_otel.tracing.export.disk.names import TEXTS
 
 __all__ = [
     "TEXTS",
@@ -26,16 +27,26 @@ __all__ = [
     "is_stored_text",
     "mentioned_digests",
     "referenced_digests",
+    "remove_partial_texts",
     "stored_digests",
 ]
 
-TEXTS: Final = "content"
-"""The folder of the texts, beside the recordings."""
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-_MENTIONED = re.compile(rb"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
+_HEX = b"0123456789abcdef"
+_IS_HEX = bytes(0x31 if byte in _HEX else 0x30 for byte in range(256))
+"""Table for `translate`: `1` for a hexadecimal digit, `0` for any other byte."""
+_ONLY_HEX = bytes(byte if byte in _HEX else 0x20 for byte in range(256))
+"""Table for `translate`: a space for each byte that is no hexadecimal digit."""
+_STEP = 16
+_SAMPLED = b"1" * (64 // _STEP)
+"""A digest in every sixteenth byte of a text, as `_IS_HEX` has it."""
 _ATTRIBUTE = b'"key":"' + agentool.CONTENT_SHORTENED.encode() + b'","value":{"stringValue":"'
 """The beginning of the attribute in OTLP/JSON. Inside a text the quotes would be escaped."""
 _TEXT = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
+_PARTIAL = re.compile(r"[0-9a-f]{64}\.\d+\.[0-9a-f]+")
+"""Name of a text while it is written."""
+_WRITTEN_NS = 3_600_000_000_000
+"""Time in which a text is written, within reason."""
 _READ = 256 << 10
 """Bytes that are searched at once: other threads have to wait for that."""
 _OVERLAP = 65
@@ -47,6 +58,19 @@ def stored_digests(folder: Path) -> set[str]:
     if texts.is_symlink() or not texts.is_dir():
         return set()
     return {name for name in os.listdir(texts) if _DIGEST.fullmatch(name)}
+
+
+def remove_partial_texts(folder: Path) -> None:
+    """Remove texts that a process was killed in while it wrote them."""
+    before_ns = time.time_ns() - _WRITTEN_NS
+    texts = folder / TEXTS
+    if texts.is_symlink():
+        return
+    for path in texts.glob("*.*"):
+        with suppress(OSError):
+            if _PARTIAL.fullmatch(path.name) and os.lstat(path).st_mtime_ns < before_ns:
+                os.close(open_own(path, os.O_RDONLY))
+                path.unlink()
 
 
 def referenced_digests(path: Path) -> set[str]:
@@ -90,7 +114,23 @@ def mentioned_digests(path: Path) -> Iterator[bytes]:
         while data := file.read(_READ):
             data = tail + data
             tail = data[-_OVERLAP:]
-            yield from _MENTIONED.findall(data)
+            yield from _digests_in(data)
+
+
+def _digests_in(data: bytes) -> Iterator[bytes]:
+    """Yield every run of exactly 64 hexadecimal digits.
+
+    Most of a recording has none: one look at every sixteenth byte is a hundred times as fast as a
+    regular expression, and other threads wait for this.
+    """
+    sample = data[::_STEP].translate(_IS_HEX)
+    at = sample.find(_SAMPLED)
+    while at >= 0:
+        end = sample.find(b"0", at)
+        end = len(sample) if end < 0 else end
+        around = data[max(0, at - 1) * _STEP : end * _STEP]
+        yield from (run for run in around.translate(_ONLY_HEX).split() if len(run) == 64)
+        at = sample.find(_SAMPLED, end)
 
 
 def is_stored_text(path: Path) -> bool:
