@@ -11,18 +11,21 @@ import functools
 import inspect
 import os
 import signal
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType, MethodType, TracebackType
 from typing import Any
 
-__all__ = ["ignoring", "is_interruption", "let_through"]
+__all__ = ["ignoring", "insist", "is_interruption", "let_through"]
 
 _TRACEBACK: Any = vars(BaseException)["__traceback__"]
 """The attribute, whatever a class of exceptions has under its name."""
 _WRAPPERS = 10
 """Functions around a handler, within reason."""
+_TRIES = 20
+"""A handler that comes again within microseconds, each time, is beyond reason."""
 _OURS = str(Path(__file__).parents[1]) + os.sep
 
 
@@ -99,6 +102,20 @@ def _code_of(handler: object) -> CodeType | None:
         else:
             handler = inspect.getattr_static(type(handler), "__call__", None)
     return None
+
+
+def insist(action: Callable[[], object]) -> None:
+    """Run an action that may be repeated, until no signal handler of the program interrupts it.
+
+    Its other errors are passed over; so is an interruption, for the caller has one to raise.
+    """
+    for _ in range(_TRIES):
+        try:
+            action()
+        except BaseException as error:
+            if is_interruption(error):
+                continue
+        return
 
 
 class ignoring(suppress):

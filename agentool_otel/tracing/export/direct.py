@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentool_otel.content.masking.credentials import mask_name
-from agentool_otel.ground.interruptions import ignoring
+from agentool_otel.ground.interruptions import insist
 from agentool_otel.otlp.span_parts import Events, JsonParts, Parts
 from agentool_otel.tracing.export.sinks import DirectStore
 from agentool_otel.tracing.spans.own_span import OwnSpan
@@ -170,9 +170,8 @@ class DirectWriter:
                     self._store.put_encoded(document, end_ns)
                     journal.ended(span_id)
                 except BaseException:  # perhaps of a signal handler
-                    with ignoring(Exception):
-                        self._store.put_again(document, end_ns)
-                        journal.ended(span_id)
+                    insist(lambda: self._store.put_again(document, end_ns))
+                    insist(lambda: journal.ended(span_id))
                     raise
             if journal.dropped_spans:
                 pipeline.close_dropped(journal)

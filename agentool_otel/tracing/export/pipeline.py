@@ -20,7 +20,7 @@ from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 from opentelemetry.sdk.trace.export import SpanExporter
 
 from agentool_otel.ground import environment
-from agentool_otel.ground.interruptions import ignoring, is_interruption
+from agentool_otel.ground.interruptions import insist, is_interruption
 from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.tracing.export.batched import Batched
 from agentool_otel.tracing.export.direct import DirectWriter
@@ -335,9 +335,9 @@ class Pipeline(SpanProcessor):
                     journal.ended(context.span_id)
                 except BaseException:  # perhaps of a signal handler
                     if isinstance(store, DirectStore):
-                        with ignoring(Exception):
-                            store.put_again(store.encoded(shown), span.end_time or 0)
-                            journal.ended(context.span_id)
+                        end_ns, span_id = span.end_time or 0, context.span_id
+                        insist(lambda: store.put_again(store.encoded(shown), end_ns))
+                        insist(lambda: journal.ended(span_id))
                     raise
             if journal.has_dropped:
                 self.close_dropped(journal)
