@@ -22,6 +22,8 @@ __all__ = ["ignoring", "insist", "is_interruption", "let_through"]
 
 _TRACEBACK: Any = vars(BaseException)["__traceback__"]
 """The attribute, whatever a class of exceptions has under its name."""
+_FUNCTION: Any = vars(functools.partial)["func"]
+"""Likewise, of `functools.partial` and its subclasses."""
 _WRAPPERS = 10
 """Functions around a handler, within reason."""
 _TRIES = 20
@@ -91,13 +93,16 @@ def _handlers() -> set[CodeType]:
     return {code for handler in handlers if (code := _code_of(handler)) is not None}
 
 
-def _code_of(handler: object) -> CodeType | None:
+def _code_of(handler: Any) -> CodeType | None:
+    # By its type: `isinstance` may run code of the handler's own class.
     for _ in range(_WRAPPERS):
-        if isinstance(handler, FunctionType):
-            return handler.__code__
-        if isinstance(handler, functools.partial):
-            handler = handler.func
-        elif isinstance(handler, MethodType):
+        kind: Any = type(handler)
+        if kind is FunctionType:
+            code: CodeType = handler.__code__
+            return code
+        if issubclass(kind, functools.partial):
+            handler = _FUNCTION.__get__(handler)
+        elif kind is MethodType:
             handler = handler.__func__
         else:
             handler = inspect.getattr_static(type(handler), "__call__", None)
@@ -105,17 +110,24 @@ def _code_of(handler: object) -> CodeType | None:
 
 
 def insist(action: Callable[[], object]) -> None:
-    """Run an action that may be repeated, until no signal handler of the program interrupts it.
+    """Run an action that may be repeated, again where the program interrupts it.
 
-    Its other errors are passed over; so is an interruption, for the caller has one to raise.
+    Errors of ours are passed over.
+
+    Raises:
+        BaseException: the last interruption, once the action is done.
     """
+    interruption: BaseException | None = None
     for _ in range(_TRIES):
         try:
             action()
         except BaseException as error:
             if is_interruption(error):
+                interruption = error
                 continue
-        return
+        break
+    if interruption is not None:
+        raise interruption
 
 
 class ignoring(suppress):
