@@ -196,7 +196,7 @@ def with_place(error: OSError, place: Path) -> OSError:
 
 
 def _open_special(place: Path) -> int:
-    """Open a pipe or a device. One line on stderr tells that a pipe has no reader yet.
+    """Open a pipe or a device. Where a pipe has no reader yet, print that on stderr.
 
     Raises:
         OSError: it cannot be opened.

@@ -15,6 +15,7 @@ from agentool_otel.ground.near_names import instead_of
 from agentool_otel.tracing.export.disk.leftovers import RecoveryReport
 from agentool_otel.tracing.export.disk.recovery import complete_recordings, destinations
 from agentool_otel.tracing.export.disk.resending import send_remains
+from agentool_otel.tracing.export.disk.stored_texts import remove_partial_texts
 from agentool_otel.tracing.export.otlp_variables import timeout_s
 from agentool_otel.tracing.export.send.otlp import (
     Destination,
@@ -81,6 +82,7 @@ def recover(
             programs that record in the folder report spans for other endpoints.
     """
     survey = RecoveryReport(folder)
+    remove_partial_texts(folder)
     closed = complete_recordings(folder, survey)
     if closed:
         say(f"{_text.count(closed, 'span')} closed as incomplete in {folder}")

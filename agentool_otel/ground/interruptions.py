@@ -11,18 +11,23 @@ import functools
 import inspect
 import os
 import signal
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType, MethodType, TracebackType
 from typing import Any
 
-__all__ = ["ignoring", "is_interruption", "let_through"]
+__all__ = ["ignoring", "insist", "is_interruption", "let_through"]
 
 _TRACEBACK: Any = vars(BaseException)["__traceback__"]
 """The attribute, whatever a class of exceptions has under its name."""
+_FUNCTION: Any = vars(functools.partial)["func"]
+"""Likewise, of `functools.partial` and its subclasses."""
 _WRAPPERS = 10
 """Functions around a handler, within reason."""
+_TRIES = 20
+"""A handler that comes again within microseconds, each time, is beyond reason."""
 _OURS = str(Path(__file__).parents[1]) + os.sep
 
 
@@ -88,17 +93,41 @@ def _handlers() -> set[CodeType]:
     return {code for handler in handlers if (code := _code_of(handler)) is not None}
 
 
-def _code_of(handler: object) -> CodeType | None:
+def _code_of(handler: Any) -> CodeType | None:
+    # By its type: `isinstance` may run code of the handler's own class.
     for _ in range(_WRAPPERS):
-        if isinstance(handler, FunctionType):
-            return handler.__code__
-        if isinstance(handler, functools.partial):
-            handler = handler.func
-        elif isinstance(handler, MethodType):
+        kind: Any = type(handler)
+        if kind is FunctionType:
+            code: CodeType = handler.__code__
+            return code
+        if issubclass(kind, functools.partial):
+            handler = _FUNCTION.__get__(handler)
+        elif kind is MethodType:
             handler = handler.__func__
         else:
             handler = inspect.getattr_static(type(handler), "__call__", None)
     return None
+
+
+def insist(action: Callable[[], object]) -> None:
+    """Run an action that may be repeated, again where the program interrupts it.
+
+    Errors of ours are passed over.
+
+    Raises:
+        BaseException: the last interruption, once the action is done.
+    """
+    interruption: BaseException | None = None
+    for _ in range(_TRIES):
+        try:
+            action()
+        except BaseException as error:
+            if is_interruption(error):
+                interruption = error
+                continue
+        break
+    if interruption is not None:
+        raise interruption
 
 
 class ignoring(suppress):

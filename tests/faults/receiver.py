@@ -21,7 +21,7 @@ def main() -> None:
     with open(sys.argv[1], "a") as out:
 
         def reply(body: bytes) -> Reply:
-            if receiver.paths[-1].endswith("traces"):
+            if receiver.path.endswith("traces"):
                 for span in spans_in(body):
                     mark = MARK.search(str(span))
                     incomplete = agentool.INCOMPLETE in {pair.key for pair in span.attributes}

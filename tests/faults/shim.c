@@ -86,16 +86,20 @@ static int reached(const char *call, int relevant) {
   if (hit && error_number == -2) kill(getpid(), SIGKILL);                                          \
   return done;
 
+/* The mode of a new file, the last of the arguments after the flags. */
+#define MODE(flags)                                                                                \
+  mode_t mode = 0;                                                                                 \
+  if (flags & (O_CREAT | O_TMPFILE)) {                                                             \
+    va_list more;                                                                                  \
+    va_start(more, flags);                                                                         \
+    mode = va_arg(more, mode_t);                                                                   \
+    va_end(more);                                                                                  \
+  }
+
 #define OPEN(name)                                                                                 \
   int name(const char *path, int flags, ...) {                                                     \
     NEXT(name);                                                                                    \
-    mode_t mode = 0;                                                                               \
-    if (flags & (O_CREAT | O_TMPFILE)) {                                                           \
-      va_list more;                                                                                \
-      va_start(more, flags);                                                                       \
-      mode = va_arg(more, mode_t);                                                                 \
-      va_end(more);                                                                                \
-    }                                                                                              \
+    MODE(flags)                                                                                    \
     BODY("open", is_below(path), next(path, flags, mode))                                          \
   }
 OPEN(open)
@@ -105,13 +109,7 @@ OPEN(open64)
 #define OPENAT(name)                                                                               \
   int name(int at, const char *path, int flags, ...) {                                             \
     NEXT(name);                                                                                    \
-    mode_t mode = 0;                                                                               \
-    if (flags & (O_CREAT | O_TMPFILE)) {                                                           \
-      va_list more;                                                                                \
-      va_start(more, flags);                                                                       \
-      mode = va_arg(more, mode_t);                                                                 \
-      va_end(more);                                                                                \
-    }                                                                                              \
+    MODE(flags)                                                                                    \
     BODY("open", is_below(path), next(at, path, flags, mode))                                      \
   }
 OPENAT(openat)

@@ -58,7 +58,7 @@ def receiver_of(mode: str, arrived: Arrived) -> Generator[HttpReceiver]:
     def reply(body: bytes) -> Reply:
         if mode == "lags":
             time.sleep(0.05)
-        if receiver.paths[-1].endswith("logs"):
+        if receiver.path.endswith("logs"):
             return (404 if mode == "logs" else 200), {}, b""
         if mode == "ends":
             time.sleep(0.02)

@@ -20,7 +20,7 @@ from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 from opentelemetry.sdk.trace.export import SpanExporter
 
 from agentool_otel.ground import environment
-from agentool_otel.ground.interruptions import ignoring, is_interruption
+from agentool_otel.ground.interruptions import insist, is_interruption
 from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.tracing.export.batched import Batched
 from agentool_otel.tracing.export.direct import DirectWriter
@@ -335,9 +335,7 @@ class Pipeline(SpanProcessor):
                     journal.ended(context.span_id)
                 except BaseException:  # perhaps of a signal handler
                     if isinstance(store, DirectStore):
-                        with ignoring(Exception):
-                            store.put_again(store.encoded(shown), span.end_time or 0)
-                            journal.ended(context.span_id)
+                        insist(partial(_put_away, store, journal, shown, context.span_id))
                     raise
             if journal.has_dropped:
                 self.close_dropped(journal)
@@ -510,6 +508,12 @@ def masked_pipeline() -> tuple[Pipeline, Masking]:
     pipeline.stages.append(masking)
     pipeline.log_stages.append(partial(mask_log, masking))
     return pipeline, masking
+
+
+def _put_away(store: DirectStore, journal: Journal, span: ReadableSpan, span_id: int) -> None:
+    """Put a span away whose `put` was interrupted; more than once is as good as once."""
+    store.put_again(store.encoded(span), span.end_time or 0)
+    journal.ended(span_id)
 
 
 def _settle_on_disk() -> None:

@@ -62,7 +62,7 @@ def test_a_tool_span_without_id_is_matched_by_its_arguments() -> None:
 
 
 @pytest.mark.parametrize("executed", [0, 1, 2, 3])
-def test_a_request_that_nothing_executed_gets_no_result_of_an_earlier_one(executed: int) -> None:
+def test_an_unexecuted_request_gets_no_earlier_result(executed: int) -> None:
     """Gemini's calls have no ids, and the last request may be one too many."""
     spans = Collected()
     root = spans.add(agent(), seconds=9)

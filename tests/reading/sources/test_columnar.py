@@ -394,7 +394,7 @@ def test_empty_rows_among_spans_are_counted_once(tmp_path: Path) -> None:
     assert [item.message for item in source.problems] == ["left out: 600 rows without any cell"]
 
 
-def test_a_row_counts_against_the_limit_even_if_it_repeats_one_span() -> None:
+def test_a_repeated_row_counts_against_the_limit() -> None:
     rows = 20_000
     cells = {name: [text[0]] * rows for name, text in _observations(1).items()}
     source = SpanFiles([io.BytesIO(_written(pa.table(cells), "parquet"))])

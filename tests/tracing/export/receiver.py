@@ -50,6 +50,7 @@ class HttpReceiver:
         self.headers: list[dict[str, str]] = []
         self.refused = 0
         self.paths: list[str] = []
+        self._request = threading.local()
         receiver = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -57,6 +58,7 @@ class HttpReceiver:
 
             def do_POST(self) -> None:
                 receiver.paths.append(self.path)
+                receiver._request.path = self.path
                 receiver.headers.append({k.lower(): v for k, v in self.headers.items()})
                 body = self.rfile.read(int(self.headers["content-length"]))
                 if self.headers.get("content-encoding") == "gzip":
@@ -93,6 +95,12 @@ class HttpReceiver:
                 self._server.socket, server_side=True, do_handshake_on_connect=False
             )
             self.endpoint = f"https://localhost:{self._server.server_port}"
+
+    @property
+    def path(self) -> str:
+        """The path of the request that a reply is decided for. Others may come at the same time."""
+        path: str = self._request.path
+        return path
 
     def __enter__(self) -> HttpReceiver:
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()

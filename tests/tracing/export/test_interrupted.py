@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from agentool_otel.cli.recover import recover
-from agentool_otel.ground.interruptions import ignoring, is_interruption
+from agentool_otel.ground.interruptions import ignoring, insist, is_interruption
 from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.semconv import agentool
 from agentool_otel.tracing.export.send.otlp import OtlpTarget
@@ -172,3 +172,47 @@ def test_errors_of_a_handler_are_not_ignored(alarm: None) -> None:
 def test_what_is_no_error_is_for_the_program() -> None:
     assert is_interruption(KeyboardInterrupt())
     assert not is_interruption(None)
+
+
+@pytest.mark.parametrize("interruptions", [0, 1, 5])
+def test_what_is_put_away_is_so_before_an_interruption_goes_on(interruptions: int) -> None:
+    left, done = [KeyboardInterrupt(str(n)) for n in range(interruptions)], list[str]()
+
+    def put_away() -> None:
+        if left:
+            raise left.pop()
+        done.append("put away")
+
+    if interruptions:
+        with pytest.raises(KeyboardInterrupt, match="0"):
+            insist(put_away)
+    else:
+        insist(put_away)
+    assert done == ["put away"]
+
+
+def test_an_error_of_ours_is_not_tried_again() -> None:
+    tried: list[int] = []
+
+    def fails() -> None:
+        tried.append(1)
+        raise OSError("no room")
+
+    insist(fails)
+    assert tried == [1]
+
+
+def test_no_code_of_the_class_of_a_handler_runs() -> None:
+    class Handler:
+        def __getattribute__(self, name: str) -> Any:
+            raise AssertionError(f"asked for {name}")
+
+        def __call__(self, *_: object) -> None: ...
+
+    with pytest.raises(ValueError, match="ours") as raised:
+        raise ValueError("ours")
+    before = signal.signal(signal.SIGALRM, Handler())
+    try:
+        assert not is_interruption(raised.value)
+    finally:
+        signal.signal(signal.SIGALRM, before)

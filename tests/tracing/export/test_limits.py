@@ -41,7 +41,7 @@ from tests.tracing.export import rotated
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and locks")
 
-SERVER = """
+SERVE = """
 import os, sys
 import agentool_otel
 
@@ -54,18 +54,20 @@ def work(text):
 def size():
     return sum(os.stat(entry).st_size for entry in os.scandir(".agentool"))
 
-largest = 0
-for number in range(int(sys.argv[2])):
-    with agentool_otel.run("server", input=str(number)) as run:
-        work("x" * 2_000)
-        run.output = "done"
-    if not number % 20:
-        try:
-            largest = max(largest, size())
-        except FileNotFoundError:  # removed meanwhile
-            pass
-print(largest)
+def serve(name, runs):
+    largest = 0
+    for number in range(runs):
+        with agentool_otel.run(name, input=str(number)) as run:
+            work("x" * 2_000)
+            run.output = "done"
+        if not number % 20:
+            try:
+                largest = max(largest, size())
+            except FileNotFoundError:  # removed meanwhile
+                pass
+    return largest
 """
+SERVER = SERVE + 'print(serve("server", int(sys.argv[2])))'
 
 
 WALK = """
@@ -359,46 +361,21 @@ def test_the_file_with_spans_of_an_open_run_stays(tmp_path: Path) -> None:
     assert sum(trace.agent_id == "short" for trace in load(tmp_path / ".agentool")) < 200
 
 
-NESTED = """
-import os, sys
-import agentool_otel
-
-agentool_otel.instrument(max_size="1MB")
-
-@agentool_otel.tool
-def work(text):
-    return text
-
-def size():
-    return sum(os.stat(entry).st_size for entry in os.scandir(".agentool"))
-
-def serve():
-    largest = 0
-    for number in range(600):
-        with agentool_otel.run("inner", input=str(number)) as run:
-            work("x" * 2_000)
-            run.output = "done"
-        if not number % 20:
-            try:
-                largest = max(largest, size())
-            except FileNotFoundError:  # removed meanwhile
-                pass
-    return largest
-
+NESTED = f"""{SERVE}
 with agentool_otel.run("outer", input="open for days"):
     if "fork" not in sys.argv:
-        print(serve())
+        print(serve("inner", 600))
     elif pid := os.fork():
         os.waitpid(pid, 0)
     else:
-        print(serve(), flush=True)
+        print(serve("inner", 600), flush=True)
         os._exit(0)
 """
 
 
 @pytest.mark.parametrize("where", ["here", "fork"])
 def test_a_run_that_stays_open_has_a_limit(where: str, tmp_path: Path) -> None:
-    largest = int(python(tmp_path, NESTED, where))
+    largest = int(python(tmp_path, NESTED, "1MB", where))
     assert 300_000 < largest <= 1_000_000
     recover(tmp_path / ".agentool")
     (outer,) = [trace for trace in load(tmp_path / ".agentool") if trace.agent_id == "outer"]
@@ -567,7 +544,7 @@ def test_kills_of_threads_lose_nothing_in_a_rotation(tmp_path: Path) -> None:
     assert max(len(recording.files) for recording in files) > 1
 
 
-def test_the_journal_of_several_files_has_no_position_in_the_first(tmp_path: Path) -> None:
+def test_a_journal_of_several_files_has_no_position(tmp_path: Path) -> None:
     """Versions that know one file only take such a journal for none of theirs."""
     exporter = RecordingExporter(tmp_path)
     journal = Journal(exporter.place, RECORDING, part=lambda: exporter.part)

@@ -85,7 +85,7 @@ def test_refused_log_records_have_no_span_sent_again(folder: Path, status: int) 
         assert still_open.is_recording()
 
     def reply(body: bytes) -> Reply:
-        takes = not receiver.paths[-1].endswith("logs") or bool(accepts_logs)
+        takes = not receiver.path.endswith("logs") or bool(accepts_logs)
         return 200 if takes else status, {}, b""
 
     killed(program)
@@ -280,7 +280,7 @@ def test_a_program_killed_at_its_end_has_its_spans_sent_once(
     """Its spans have arrived, and their spool is gone; its log records are still on the way."""
 
     def reply(_: bytes) -> Reply:
-        return 503 if receiver.paths[-1].endswith("logs") else 200, {}, b""
+        return 503 if receiver.path.endswith("logs") else 200, {}, b""
 
     with HttpReceiver(reply=reply) as receiver:
 

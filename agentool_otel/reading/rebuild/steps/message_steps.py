@@ -322,11 +322,11 @@ class _Requested:
         return None
 
 
-def _is_before(one: Node, other: Node) -> bool:
+def _is_before(first: Node, second: Node) -> bool:
     """Return whether a model call began before another one; False where a time is unknown."""
-    if one.start_ns is None or other.start_ns is None:
+    if first.start_ns is None or second.start_ns is None:
         return False
-    return one.start_ns < other.start_ns
+    return first.start_ns < second.start_ns
 
 
 def _lacks_result(call: ToolCall) -> bool:

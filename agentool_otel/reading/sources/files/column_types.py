@@ -54,8 +54,8 @@ def named_once(schema: pa.Schema, report: Callable[[str], None]) -> tuple[list[i
 
 def _levels(kind: pa.DataType) -> int:
     """Return how many lists and objects lie inside each other."""
-    levels, inside = 0, [kind]
-    while inside := [item.field(n).type for item in inside for n in range(item.num_fields)]:
+    levels, kinds = 0, [kind]
+    while kinds := [item.field(n).type for item in kinds for n in range(item.num_fields)]:
         levels += 1
     return levels
 

@@ -39,6 +39,7 @@ from agentool_otel.tracing.export.disk.stored_texts import (
     is_stored_text,
     mentioned_digests,
     referenced_digests,
+    remove_partial_texts,
     stored_digests,
 )
 
@@ -131,6 +132,7 @@ class Enforcer:
             os.close(folder)
 
     def _enforce(self, limits: Limits, at_end: bool) -> None:
+        remove_partial_texts(self._folder)
         writers, total, largest = self._survey()
         journals = sum(writer.journal is not None for writer in writers)
         self.writers = max(1, journals)

@@ -35,7 +35,6 @@ from agentool_otel.tracing.export.disk.frames import (
     sent_stretches,
     span_id_of,
 )
-from agentool_otel.tracing.export.disk.names import TEXTS
 from agentool_otel.tracing.export.disk.spool import SUFFIXES
 from agentool_otel.tracing.export.incomplete import close_document, span_id_in
 from agentool_otel.tracing.export.send.otlp import Destination
@@ -372,11 +371,6 @@ def remains_in(folder: Path, survey: RecoveryReport) -> Iterator[Leftovers]:
         return
     for path in partial:
         _remove_partial(path)
-    if (folder / TEXTS).is_dir():
-        # Imported here: a program without stored texts does not need it at its start.
-        from agentool_otel.tracing.export.disk.stored_texts import remove_partial_texts
-
-        remove_partial_texts(folder)
     for path in paths:
         remains = _claim(path, survey)
         if remains is not None:

@@ -128,8 +128,8 @@ def _digests_in(data: bytes) -> Iterator[bytes]:
     while at >= 0:
         end = sample.find(b"0", at)
         end = len(sample) if end < 0 else end
-        around = data[max(0, at - 1) * _STEP : end * _STEP]
-        yield from (run for run in around.translate(_ONLY_HEX).split() if len(run) == 64)
+        region = data[max(0, at - 1) * _STEP : end * _STEP]
+        yield from (run for run in region.translate(_ONLY_HEX).split() if len(run) == 64)
         at = sample.find(_SAMPLED, end)
 
 
