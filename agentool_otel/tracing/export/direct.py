@@ -12,13 +12,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentool_otel.content.masking.credentials import mask_name
-from agentool_otel.ground.interruptions import insist
 from agentool_otel.otlp.span_parts import Events, JsonParts, Parts
 from agentool_otel.tracing.export.sinks import DirectStore
 from agentool_otel.tracing.spans.own_span import OwnSpan
 
 if TYPE_CHECKING:
-    from agentool_otel.otlp.json_encoder import Line
     from agentool_otel.tracing.export.disk.journal import Journal
     from agentool_otel.tracing.export.masking.spans import Masking
     from agentool_otel.tracing.export.pipeline import Pipeline
@@ -163,26 +161,12 @@ class DirectWriter:
             if pipeline.undescribed:
                 pipeline.undescribed.pop(span_id, None)
             self._masking.passed += 1
-            with journal.lock:
-                try:
-                    pipeline.created += 1
-                    if end_ns > pipeline.look_ns:
-                        pipeline.before_put(journal, end_ns)
-                    self._store.put_encoded(document, end_ns)
-                    journal.ended(span_id)
-                except BaseException:  # perhaps of a signal handler
-                    insist(lambda: self._put_away(document, end_ns, span_id))
-                    raise
+            pipeline.put(self._store, journal, document, end_ns, span_id)
             if journal.dropped_spans:
-                pipeline.close_dropped(journal)
+                pipeline.close_dropped(self._store, journal)
         except Exception as error:  # the call that is traced here must not feel it
             pipeline.log_internal_error(error)
         return True
-
-    def _put_away(self, document: Line, end_ns: int, span_id: int) -> None:
-        """Put a span away whose `put` was interrupted; more than once is as good as once."""
-        self._store.put_again(document, end_ns)
-        self._journal.ended(span_id)
 
 
 def _own(span: OwnSpan) -> dict[str, Any]:

@@ -10,9 +10,11 @@ When a span's `end()` returns, the store has it where the death of the process d
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable
 from functools import partial
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING
 
 from opentelemetry.context import Context
@@ -47,6 +49,7 @@ from agentool_otel.tracing.export.sinks import (
 from agentool_otel.tracing.spans.settings import SCOPE, settings
 
 if TYPE_CHECKING:
+    from agentool_otel.otlp.json_encoder import Line
     from agentool_otel.otlp.log_record import LogRecord
     from agentool_otel.tracing.export.disk.rotation import Rotation
 
@@ -61,6 +64,9 @@ LogStage = Callable[["LogRecord"], "LogRecord"]
 """The same of a log record."""
 
 _LOOK_NS = 50_000_000
+
+_Put = tuple[DirectStore, "Line", int, int]
+"""A span that is being put away: where, its encoding, when it ended, its id."""
 
 
 class Pipeline(SpanProcessor):
@@ -81,7 +87,7 @@ class Pipeline(SpanProcessor):
         self._journal: Journal | None = None
         self._rotation: Rotation | None = None
         self._limits = NO_LIMITS
-        self._put_document: Callable[[bytes, int], None] | None = None
+        self._put: _Put | None = None
         self._place: RecordingDir | None = None
         self.undescribed: dict[int, Span] = {}
         """Spans of ours that have started and do not hold yet what is known of them."""
@@ -113,7 +119,7 @@ class Pipeline(SpanProcessor):
             self._begin_rotation()
             return
         _complete_recordings(place)
-        self._place, self.store, self._put_document = place, store, store.put_document
+        self._place, self.store = place, store
         self._journal = Journal(
             place,
             leftovers.RECORDING,
@@ -135,7 +141,7 @@ class Pipeline(SpanProcessor):
         place = RecordingDir(folder)
         journal = Journal(place, *target.destination, also=target.also)
         store = Outbox(target, place, journal)
-        self._place, self.store, self._put_document = place, store, store.put_document
+        self._place, self.store = place, store
         self._journal = journal
         self._reopen(still_open)
 
@@ -327,20 +333,35 @@ class Pipeline(SpanProcessor):
             if journal.belongs_to_parent(context.span_id):
                 return
             shown = self._apply_stages(span)
-            with journal.lock:
-                try:
-                    self.created += 1
-                    self.before_put(journal, span.end_time or 0)
-                    store.put(shown)
-                    journal.ended(context.span_id)
-                except BaseException:  # perhaps of a signal handler
-                    if isinstance(store, DirectStore):
-                        insist(partial(_put_away, store, journal, shown, context.span_id))
-                    raise
-            if journal.has_dropped:
-                self.close_dropped(journal)
+            assert isinstance(store, DirectStore)  # as every store with a journal
+            self.put(store, journal, store.encoded(shown), span.end_time or 0, context.span_id)
+            if journal.dropped_spans:
+                self.close_dropped(store, journal)
         except Exception as error:  # the call that is traced here must not feel it
             self.log_internal_error(error)
+
+    def put(
+        self, store: DirectStore, journal: Journal, document: Line, end_ns: int, span_id: int
+    ) -> None:
+        """Put a span away that has ended.
+
+        A signal handler of the program may raise anywhere in here, and again in what handles that.
+        So the span is noted before: whoever uses the store next puts it away if this did not.
+        """
+        with journal.lock:
+            outer = self._put and self._settle_put(journal)
+            if end_ns > self.look_ns:
+                self.before_put(journal, end_ns)
+            self.created += 1
+            self._put = put = (store, document, end_ns, span_id)
+            try:
+                store.put_encoded(document, end_ns)
+                journal.ended(span_id)
+                self._put = outer
+            except BaseException:  # perhaps of a signal handler
+                self._finish_put(journal, put)
+                self._put = outer
+                raise
 
     def log(self, record: LogRecord) -> None:
         """Take a log record. It is kept as an ended span is: when this returns."""
@@ -355,6 +376,7 @@ class Pipeline(SpanProcessor):
                 store.put(record)
                 return
             with journal.lock:
+                self._settle_put(self._journal)
                 self._logs.created += 1
                 self.before_put(journal, record.observed_ns)
                 store.put(record)
@@ -362,9 +384,9 @@ class Pipeline(SpanProcessor):
             self.log_internal_error(error)
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
-        journal = self._journal
-        if journal is not None and journal.has_dropped:
-            self.close_dropped(journal)
+        store, journal = self.store, self._journal
+        if journal is not None and journal.dropped_spans and isinstance(store, DirectStore):
+            self.close_dropped(store, journal)
         deadline = time.monotonic() + timeout_millis / 1000
         done = [
             store.flush(max(0.0, deadline - time.monotonic()))
@@ -420,6 +442,29 @@ class Pipeline(SpanProcessor):
             return self._paused_ns is None or (span.start_time or 0) < self._paused_ns
         return self._journal.holds(context.span_id) or context.span_id in self.undescribed
 
+    def _settle_put(self, journal: Journal | None) -> _Put | None:
+        """Put the span away whose `put` did not end, if there is one. Under the lock.
+
+        Returns what goes on being put as soon as the signal handler that runs now returns.
+        """
+        put = self._put
+        if put is None or journal is None:
+            return None
+        if _runs_inside(Pipeline.put.__code__):
+            return put
+        self._finish_put(journal, put)
+        return None
+
+    def _finish_put(self, journal: Journal, put: _Put) -> None:
+        store, document, end_ns, span_id = put
+
+        def again() -> None:  # more than once is as good as once
+            store.put_again(document, end_ns)
+            journal.ended(span_id)
+
+        insist(again)
+        self._put = None
+
     def before_put(self, journal: Journal, now_ns: int) -> None:
         journal.begin(now_ns)
         if now_ns > self.look_ns:
@@ -428,16 +473,18 @@ class Pipeline(SpanProcessor):
             if self._rotation is not None and journal is self._journal:
                 self._rotation.look(now_ns)
 
-    def close_dropped(self, journal: Journal) -> None:
+    def close_dropped(self, store: DirectStore, journal: Journal) -> None:
         """Close the spans that nobody can end any more, because they were dropped."""
-        put = self._put_document
-        if put is None:
-            return
         with journal.lock:
+            self._settle_put(journal)
             now = time.time_ns()
-            for line in journal.dropped():
-                self.created += 1
-                put(close_document(line, now), now)
+            for span_id, document in journal.dropped():
+                try:
+                    line = store.encoded_document(close_document(document, now))
+                    self.put(store, journal, line, now, span_id)
+                except Exception as error:
+                    self.log_internal_error(error)
+                    journal.ended(span_id)
 
     def _leave(self, close_open: bool = False) -> list[ReadableSpan]:
         """Deliver everything and close the store; return the spans that are still open."""
@@ -449,16 +496,16 @@ class Pipeline(SpanProcessor):
             return []
         still_open: list[ReadableSpan] = []
         if journal is not None:
-            self.close_dropped(journal)
+            assert isinstance(store, DirectStore)
+            self.close_dropped(store, journal)
             still_open = journal.open_spans()
             if close_open:
                 opening, self.undescribed = self.undescribed, {}
                 still_open += opening.values()
-            with journal.lock:
-                now = time.time_ns()
-                for span in still_open if close_open else ():
-                    self.created += 1
-                    store.put(self._apply_stages(close_span(span, now)))
+            now = time.time_ns()
+            for span in still_open if close_open else ():
+                shown = self._apply_stages(close_span(span, now))
+                self.put(store, journal, store.encoded(shown), now, shown.context.span_id)
         store.close(CLOSING_S)
         self._before = add_counts(self._before, counts_of(store))
         self._reason_before = reason_of(store) or self._reason_before
@@ -495,6 +542,7 @@ class Pipeline(SpanProcessor):
     def _forked(self) -> None:
         """Count anew in a child."""
         self.created = 0
+        self._put = None
         self.undescribed = {}
         self._before = NO_COUNTS
         self._reason_before = ""
@@ -510,10 +558,14 @@ def masked_pipeline() -> tuple[Pipeline, Masking]:
     return pipeline, masking
 
 
-def _put_away(store: DirectStore, journal: Journal, span: ReadableSpan, span_id: int) -> None:
-    """Put a span away whose `put` was interrupted; more than once is as good as once."""
-    store.put_again(store.encoded(span), span.end_time or 0)
-    journal.ended(span_id)
+def _runs_inside(code: CodeType) -> bool:
+    """Return whether a function runs that the one which asks for it was not called by directly."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        frame = frame.f_back
+        if frame is not None and frame.f_code is code:
+            return True
+    return False
 
 
 def _settle_on_disk() -> None:

@@ -64,6 +64,10 @@ class DirectStore(Store, Protocol):
         """Return a span as `put` encodes it."""
         ...
 
+    def encoded_document(self, document: bytes, /) -> Line:
+        """Return an OTLP/JSON document of one span as `put` encodes the span."""
+        ...
+
     def put_again(self, document: Line, now_ns: int, /) -> None:
         """Finish a `put` or `put_encoded` that was interrupted: nothing was put since."""
         ...

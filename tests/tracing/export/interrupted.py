@@ -1,9 +1,10 @@
 """Raise an exception of a signal handler at each place in our code where Python may run one.
 
-    python interrupted.py ENDPOINT|- KIND
+    python interrupted.py ENDPOINT|- KIND once|twice
 
 Prints what the calls did, as JSON. Python runs signal handlers after a call and when a function
-begins; here a trace function does so, at the n-th such place of the n-th call.
+begins; here a trace function does so, at the n-th such place of the n-th call. Twice: the handler
+raises again where the pipeline begins to handle that.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from opentelemetry.context import get_current
 
 import agentool_otel
 from agentool_otel.testing.loopback_model import LoopbackModel
+from agentool_otel.tracing.export.disk.journal import Journal
+from agentool_otel.tracing.export.pipeline import Pipeline
 
 OURS = agentool_otel.__file__.rpartition("/")[0] + "/"
 CALLS = {op for name, op in dis.opmap.items() if name.startswith("CALL")}
@@ -66,8 +69,34 @@ class Interruption:
         return self
 
 
+def raise_again() -> None:
+    finish = Pipeline._finish_put
+
+    def interrupted(*arguments: Any) -> None:
+        if sys.exc_info()[0] is not None:  # not the second time
+            too_late(signal.SIGALRM, sys._getframe())
+        finish(*arguments)
+
+    Pipeline._finish_put = interrupted  # type: ignore # where no trace reaches
+
+
+def note_ids(noted: list[str]) -> None:
+    """Collect the ids of the spans that a kill would not lose."""
+    note = Journal.note
+
+    def collected(self: Journal, span: Any, span_id: int, line: Any) -> None:
+        note(self, span, span_id, line)
+        noted.append(f"{span_id:016x}")
+
+    Journal.note = collected  # type: ignore[method-assign] # after the note, where no trace reaches
+
+
 def main() -> None:
-    endpoint, kind = sys.argv[1:]
+    endpoint, kind, times = sys.argv[1:]
+    noted: list[str] = []
+    note_ids(noted)
+    if times == "twice":
+        raise_again()
     signal.signal(signal.SIGALRM, too_late)
     agentool_otel.instrument(None if endpoint == "-" else endpoint, content=True)
 
@@ -119,7 +148,7 @@ def main() -> None:
     else:
         result["broken"].append(("", "the call never ended"))
     agentool_otel.flush()
-    print(json.dumps({**result, "places": number}))
+    print(json.dumps({**result, "places": number, "noted": noted}))
 
 
 if __name__ == "__main__":

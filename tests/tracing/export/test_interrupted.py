@@ -32,10 +32,10 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs SIGALRM")
 KINDS = ["tool", *(pytest.param(kind, marks=pytest.mark.thorough) for kind in ("agent", "openai"))]
 
 
-def run(folder: Path, kind: str, endpoint: str = "-") -> dict[str, Any]:
+def run(folder: Path, kind: str, endpoint: str = "-", times: str = "once") -> dict[str, Any]:
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("OTEL_", "AGENTOOL_"))}
     done = subprocess.run(
-        [sys.executable, "-m", interrupted.__name__, endpoint, kind],
+        [sys.executable, "-m", interrupted.__name__, endpoint, kind, times],
         cwd=folder,
         env={**clean, "PYTHONPATH": os.pathsep.join(sys.path), "OTEL_METRICS_EXPORTER": "none"},
         capture_output=True,
@@ -47,38 +47,43 @@ def run(folder: Path, kind: str, endpoint: str = "-") -> dict[str, Any]:
     return result
 
 
+@pytest.mark.parametrize("times", ["once", "twice"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_interrupted_call_reaches_the_program_and_is_recorded_once(
-    tmp_path: Path, kind: str
+    tmp_path: Path, kind: str, times: str
 ) -> None:
     if kind == "openai":
         pytest.importorskip("openai")
-    result = run(tmp_path, kind)
+    result = run(tmp_path, kind, times=times)
     assert result.pop("places") > 100
-    (last,) = result.pop("returned")
+    (last,), noted = result.pop("returned"), set(result.pop("noted"))
     assert result == {"swallowed": [], "left": [], "broken": []}
     recover(tmp_path / ".agentool")
     marks: dict[str, list[str]] = defaultdict(list)
     for span in open_source(tmp_path / ".agentool").spans():
         marks[span.span_id].append(str(dict(span.attributes)))
     assert {len(spans) for spans in marks.values()} == {1}
+    assert noted <= marks.keys()
     (complete,) = (text for (text,) in marks.values() if f"#{last}#" in text)
     assert agentool.INCOMPLETE not in complete
     assert "error.type" not in complete
 
 
+@pytest.mark.parametrize("times", ["once", "twice"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_interrupted_call_leaves_a_whole_spool(tmp_path: Path, kind: str) -> None:
+def test_an_interrupted_call_leaves_a_whole_spool(tmp_path: Path, kind: str, times: str) -> None:
     if kind == "openai":
         pytest.importorskip("openai")
-    result = run(tmp_path, kind, "http://127.0.0.1:9")
+    result = run(tmp_path, kind, "http://127.0.0.1:9", times)
     assert (result["swallowed"], result["left"], result["broken"]) == ([], [], [])
     with HttpReceiver() as receiver:
         done = recover(tmp_path / ".agentool", OtlpTarget.at(receiver.endpoint, {}))
         assert done == (True, False)
         arrived = list(received(receiver))
     assert len(arrived) > 100
-    assert len({span_id for span_id, _ in arrived}) == len(arrived)
+    told = {span_id.hex() for span_id, _ in arrived}
+    assert len(told) == len(arrived)
+    assert set(result["noted"]) <= told
 
 
 class Late(OSError):

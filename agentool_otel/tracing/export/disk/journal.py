@@ -248,19 +248,16 @@ class Journal:
         """True for a span that was open when this process was forked: the parent reports it."""
         return span_id in self._of_parent
 
-    def dropped(self) -> list[bytes]:
-        """Return, once, the documents of spans that were dropped without an end."""
-        lines: list[bytes] = []
-        while self.dropped_spans:
-            started = self.dropped_spans.popleft()
-            if self._open.get(started.span_id) is started:
-                del self._open[started.span_id]
-                lines.append(b"".join(started.line))
-        return lines
+    def dropped(self) -> Iterator[tuple[int, bytes]]:
+        """Yield ids and documents of the spans that were dropped without an end.
 
-    @property
-    def has_dropped(self) -> bool:
-        return bool(self.dropped_spans)
+        Each has to have ended before the next one is asked for; one that has not comes again.
+        """
+        while self.dropped_spans:
+            started = self.dropped_spans[0]
+            if self._open.get(started.span_id) is started:
+                yield started.span_id, b"".join(started.line)
+            self.dropped_spans.popleft()
 
     def open_spans(self) -> list[ReadableSpan]:
         """Return the spans that are open and still in memory."""

@@ -120,6 +120,10 @@ class RecordingExporter(SpanExporter):
         """Return a span as `put` encodes it."""
         return span_line(span)
 
+    def encoded_document(self, document: bytes) -> Line:
+        """Return an OTLP/JSON document of one span as `put` encodes the span."""
+        return (document, b"\n")
+
     def put_again(self, document: Line, now_ns: int) -> None:
         """Append a span whose `put` was interrupted, unless it is the last one in the file."""
         with self._lock:
@@ -128,9 +132,9 @@ class RecordingExporter(SpanExporter):
                     return
             self._put(document, now_ns, self)
 
-    def put_document(self, document: bytes, now_ns: int, counts: _Counts | None = None) -> None:
-        """Append an OTLP/JSON document of one span, or of what is counted apart, as `put` does."""
-        self._put((document + b"\n",), now_ns, counts or self)
+    def put_record(self, document: bytes, now_ns: int, counts: _Counts) -> None:
+        """Append an OTLP/JSON document of one log record, which is counted apart."""
+        self._put((document + b"\n",), now_ns, counts)
 
     def _put(self, line: Line, now_ns: int, counts: _Counts) -> None:
         with self._lock:
@@ -289,7 +293,7 @@ class RecordedLogs:
 
     def put(self, record: LogRecord) -> None:
         """Append one record. On return the operating system has it, as it has an ended span."""
-        self._recording.put_document(encode_log(record), record.observed_ns, self)
+        self._recording.put_record(encode_log(record), record.observed_ns, self)
 
     def flush(self, timeout_s: float) -> bool:
         return self._recording.flush(timeout_s)

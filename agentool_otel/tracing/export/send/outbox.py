@@ -164,15 +164,15 @@ class Outbox:
         """Return a span, or log record, as `put` encodes it."""
         return (self._encode(item),)
 
+    def encoded_document(self, document: bytes) -> Line:
+        """Return an OTLP/JSON document of one span as `put` encodes the span."""
+        return (as_protobuf(document),)
+
     def put_again(self, document: Line, now_ns: int) -> None:
         """Take a span whose `put` was interrupted, unless it is the last one taken."""
         with self._lock:
             if not self._spool.ends_with(b"".join(document)):
                 self._put(b"".join(document), now_ns)
-
-    def put_document(self, document: bytes, now_ns: int) -> None:
-        """Take an OTLP/JSON document of one span."""
-        self._put(as_protobuf(document), now_ns)
 
     def _put(self, encoded: bytes, now_ns: int) -> None:
         with self._lock:
