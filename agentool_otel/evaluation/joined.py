@@ -190,6 +190,32 @@ class UnitTrace(TraceView):
             dict.fromkeys(name for member in self._members for name in member.judged.models)
         )
 
+    @property
+    def answer_ends(self) -> list[dict[str, Any]]:
+        """The answers of all runs that did not come to their end."""
+        return [
+            end if member is self._output_of else {**end, "is_output": False}
+            for member in self._members
+            for end in member.judged.answer_ends
+        ]
+
+    @property
+    def output_end(self) -> str | None:
+        """How the answer that is the output ended, in the run that it is of."""
+        return self._output_of.judged.output_end
+
+    @property
+    def shows_answers(self) -> bool:
+        """Whether a model call shows in any of the runs."""
+        return any(member.judged.shows_answers for member in self._members)
+
+    @property
+    def unknown_end(self) -> str | None:
+        """Why an answer of any of the runs may have ended in another way than it shows."""
+        self.looked_for_more = True
+        reasons = (item.reason_with_name(item.judged.unknown_end) for item in self._members)
+        return self._absent or next((why for why in reasons if why), None)
+
     def gap(self, field: str, step_id: str | None = None) -> str | None:
         """Return why a member may differ from the original, as the run that it is of has it."""
         member, own_id = self._owner(field, step_id)

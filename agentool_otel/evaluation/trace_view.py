@@ -13,9 +13,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from agentool_otel.dialects.kit.cut_json import is_cut_json
-from agentool_otel.evaluation.comparing import gap_in
+from agentool_otel.evaluation.comparing import gap_in, hides_members
 from agentool_otel.model.documents import UNSET, ReasoningTrace, Step, TraceMetrics
-from agentool_otel.reading.rebuild.answer_ends import output_end
+from agentool_otel.reading.rebuild.answer_ends import UNKNOWN_ENDS, ends_in, output_end
 from agentool_otel.reading.rebuild.failures import ended_well
 from agentool_otel.reading.rebuild.report.content_marks import REPLACED
 from agentool_otel.reading.rebuild.report.fidelity import Fidelity
@@ -351,6 +351,32 @@ class TraceView:
         if status is None or ended_well(status) or gap_in(self.trace.input):
             return False
         return self.gap("output") in (None, HIDING["not_captured"])
+
+    @property
+    def answer_ends(self) -> list[dict[str, Any]]:
+        """The answers that did not come to their end, as members of `metadata.unfinished`."""
+        return ends_in(self.metadata)
+
+    @property
+    def shows_answers(self) -> bool:
+        """Whether a model call shows or, in a document, an answer."""
+        if or_none(self.metrics.total_tokens) is not None or self.models:
+            return True
+        return self._rebuilt is None and self.trace.output is not UNSET
+
+    @property
+    def unknown_end(self) -> str | None:
+        """Why an answer may have ended in another way than the trace shows; None without a sign."""
+        if self.unfinished is not None:
+            return self.unfinished
+        if (gap := self.gap(CALLS)) is not None:
+            return gap
+        if hides_members(self.metadata):
+            return f"the metadata {gap_in(self.metadata)}"
+        unknown = self.metadata.get(UNKNOWN_ENDS)
+        if not isinstance(unknown, int) or unknown < 1:
+            return None
+        return f"how {unknown} of its answers ended is not known: they have no finish reason"
 
     @property
     def output_end(self) -> str | None:

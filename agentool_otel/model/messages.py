@@ -17,6 +17,7 @@ __all__ = [
     "Message",
     "Part",
     "call_id_of",
+    "finish_reasons_in",
     "message",
     "only_block",
     "parts_of",
@@ -50,6 +51,12 @@ def reasons_of(choices: Sequence[str | None]) -> list[str] | None:
     reported one, beside others that have.
     """
     return [reason or "error" for reason in choices] if any(choices) else None
+
+
+def finish_reasons_in(messages: Iterable[Message]) -> list[str]:
+    """Return the finish reasons that output messages have."""
+    reasons = (item.get("finish_reason") for item in messages)
+    return [reason for reason in reasons if isinstance(reason, str) and reason]
 
 
 def with_finish_reasons(messages: Sequence[Message], failed: bool) -> list[Message]:

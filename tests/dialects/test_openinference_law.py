@@ -179,8 +179,8 @@ def test_written_values_are_valid_attribute_values(operation: ops.Operation) -> 
         ),
         pytest.param(
             Inference(output=[message("assistant", [text("x")], "stop")]),
-            Inference(output=[message("assistant", [text("x")])]),
-            id="a message has no finish reason",
+            Inference(finish_reasons=["stop"], output=[message("assistant", [text("x")])]),
+            id="a message has no finish reason of its own",
         ),
         pytest.param(Inference(input=[]), Inference(), id="an empty list is none"),
     ],

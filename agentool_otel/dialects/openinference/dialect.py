@@ -39,7 +39,7 @@ from agentool_otel.dialects.openinference import names, values
 from agentool_otel.dialects.openinference import python_methods as calls
 from agentool_otel.dialects.openinference.events import take_values
 from agentool_otel.dialects.openinference.writing import write
-from agentool_otel.model.messages import Message
+from agentool_otel.model.messages import Message, finish_reasons_in
 from agentool_otel.model.operations import (
     AgentInvocation,
     Embeddings,
@@ -235,16 +235,11 @@ def _read_llm(span: Reader) -> Inference:
     if response_id is not None and response_id.startswith("resp_"):
         outputs = values.join_messages(outputs)
     operation: Inference = _read_as(span, "chat")
-    reasons = [
-        output["finish_reason"]
-        for output in outputs
-        if isinstance(output.get("finish_reason"), str)
-    ]
     return structs.replace(
         operation,
         input=inputs or operation.input,
         output=outputs or operation.output,
-        finish_reasons=operation.finish_reasons or reasons or None,
+        finish_reasons=operation.finish_reasons or finish_reasons_in(outputs) or None,
     )
 
 

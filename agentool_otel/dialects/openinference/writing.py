@@ -9,7 +9,7 @@ from agentool_otel.dialects.gen_ai.dialect import GenAI
 from agentool_otel.dialects.kit.dialect import WrittenSpan
 from agentool_otel.dialects.openinference import messages as flat
 from agentool_otel.dialects.openinference import names, values
-from agentool_otel.model.messages import message, text_of
+from agentool_otel.model.messages import finish_reasons_in, message, text_of
 from agentool_otel.model.operations import (
     AgentInvocation,
     Embeddings,
@@ -93,9 +93,10 @@ def _write_inference(op: Inference, into: Attributes) -> None:
     model = op.response_model or op.request_model
     if model is not None:
         into[oi.LLM_MODEL_NAME] = model
-    if op.finish_reasons is not None and len(op.finish_reasons) == 1:
-        del into[gen_ai.RESPONSE_FINISH_REASONS]
-        into[oi.LLM_FINISH_REASON] = op.finish_reasons[0]
+    reasons = op.finish_reasons or finish_reasons_in(op.output or ())
+    if len(reasons) == 1:
+        into.pop(gen_ai.RESPONSE_FINISH_REASONS, None)
+        into[oi.LLM_FINISH_REASON] = reasons[0]
 
 
 def _write_messages(op: Inference | AgentInvocation | WorkflowInvocation, into: Attributes) -> None:

@@ -21,7 +21,7 @@ from agentool_otel.evaluation.trace_view import TO_AGENT, Call, TraceView, or_no
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
 from agentool_otel.model.documents import UNSET, EvalCase
 from agentool_otel.model.statuses import STATUSES
-from agentool_otel.reading.rebuild.answer_ends import end_text, ends_in
+from agentool_otel.reading.rebuild.answer_ends import end_text
 from agentool_otel.reading.rebuild.endings import error_text
 
 __all__ = ["Finished", "Handoff", "NoLoop", "NoToolError", "StatusIs"]
@@ -105,17 +105,22 @@ class StatusIs(Check, frozen=True, kw_only=True):
 
 class Finished(Check, frozen=True, kw_only=True):
     """Every answer of a model came to its end: none was cut by a limit, ended by a filter, refused
-    or broken off."""
+    or broken off.
+
+    A run with an answer without a finish reason, or without a model call, is not evaluated.
+    """
 
     def check(self, trace: TraceView, case: EvalCase) -> Verdict:
-        ends = [end for end in ends_in(trace.metadata) if end["end"] != "left"]
+        ends = [end for end in trace.answer_ends if end["end"] != "left"]
         if ends:
             first = end_text(ends[0])
             others = f", and {len(ends) - 1} more did not come to their end" if ends[1:] else ""
             which = "the answer" if ends[0].get("is_output") else "an answer"
             return failed(f"{which} {first}{others}")
-        if trace.unfinished:
-            return not_evaluated(trace.unfinished)
+        if (unknown := trace.unknown_end) is not None:
+            return not_evaluated(unknown)
+        if not trace.shows_answers:
+            return not_evaluated("no answer of a model was recorded")
         return passed("no answer was cut, filtered, refused or broken off")
 
 

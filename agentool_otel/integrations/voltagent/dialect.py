@@ -11,6 +11,7 @@ from agentool_otel.dialects.kit.reading import Reader
 from agentool_otel.dialects.kit.store_spans import read_call
 from agentool_otel.model.operations import Operation
 from agentool_otel.model.spans import SpanRecord
+from agentool_otel.providers.finish_reasons import finish_reason
 from agentool_otel.semconv import agentool, gen_ai
 
 __all__ = ["VoltAgent"]
@@ -73,6 +74,8 @@ class VoltAgent:
         for prefix in ("usage.", "llm.usage."):
             onto.rename(span, {prefix + key: to for key, to in _TOKENS.items()})
         onto.rename(span, _NAMES)
+        if (reason := span.text("llm.finish_reason")) is not None:
+            span.rest[gen_ai.RESPONSE_FINISH_REASONS] = [str(finish_reason(reason))]
         if kind == "memory":
             return _read_memory(span)
         return read_call(span, _OPERATIONS.get(kind), None, _INPUT, _OUTPUT)

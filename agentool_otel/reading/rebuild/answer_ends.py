@@ -5,12 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from agentool_otel.model.messages import parts_of
+from agentool_otel.model.messages import finish_reasons_in, parts_of
 from agentool_otel.model.operations import Inference
 from agentool_otel.reading.rebuild.tree import Node
 from agentool_otel.semconv import agentool
 
-__all__ = ["AnswerEnd", "answer_end", "answer_ends", "end_text", "ends_in", "output_end"]
+__all__ = [
+    "UNKNOWN_ENDS",
+    "AnswerEnd",
+    "answer_end",
+    "answer_ends",
+    "end_text",
+    "ends_in",
+    "output_end",
+    "unknown_ends",
+]
+
+UNKNOWN_ENDS = "unknown_ends"
+"""Member of a trace's metadata: the number of answers of which nothing shows how they ended."""
 
 _BY_REASON = {
     "length": "cut",
@@ -66,6 +78,23 @@ def answer_ends(inferences: Sequence[Node], has_output: bool) -> list[AnswerEnd]
     return ends
 
 
+def unknown_ends(inferences: Sequence[Node]) -> int:
+    """Return of how many model calls nothing shows how the answer ended."""
+    return sum(map(_is_unknown, inferences))
+
+
+def _is_unknown(node: Node) -> bool:
+    operation = node.operation
+    if not isinstance(operation, Inference) or operation.error_type is not None:
+        return False
+    if operation.finish_reasons or agentool.INTERRUPTED in node.span.attributes:
+        return False
+    output = operation.output or ()
+    return not finish_reasons_in(output) and not any(
+        part.get("type") == "tool_call" for item in output for part in parts_of(item)
+    )
+
+
 def ends_in(metadata: Any) -> list[dict[str, Any]]:
     """Return the members of `metadata.unfinished` of a trace; none where there are no such."""
     listed = metadata.get("unfinished") if isinstance(metadata, dict) else None
@@ -92,13 +121,14 @@ def answer_end(node: Node) -> AnswerEnd | None:
     if not isinstance(operation, Inference):
         return None
     output = operation.output or ()
+    reasons = operation.finish_reasons or finish_reasons_in(output)
     for message in output:
         if any(part.get("type") == "refusal" for part in parts_of(message)):
-            return AnswerEnd(node, "refused", next(iter(operation.finish_reasons or ()), None))
-    for reason in operation.finish_reasons or ():
+            return AnswerEnd(node, "refused", next(iter(reasons), None))
+    for reason in reasons:
         if (end := _BY_REASON.get(reason)) is not None:
             return AnswerEnd(node, end, reason)
-    if operation.finish_reasons and operation.error_type is None:
+    if reasons and operation.error_type is None:
         return None
     if operation.error_type is not None:
         is_stream = operation.error_type == "incomplete_stream"

@@ -13,7 +13,12 @@ from agentool_otel.model.operations import (
 )
 from agentool_otel.model.times import from_ns
 from agentool_otel.reading.rebuild import residue
-from agentool_otel.reading.rebuild.answer_ends import AnswerEnd, answer_ends
+from agentool_otel.reading.rebuild.answer_ends import (
+    UNKNOWN_ENDS,
+    AnswerEnd,
+    answer_ends,
+    unknown_ends,
+)
 from agentool_otel.reading.rebuild.failures import failure_of
 from agentool_otel.reading.rebuild.inputs_outputs import FieldValue, input_of, output_of
 from agentool_otel.reading.rebuild.labels import labels_of
@@ -94,6 +99,8 @@ def _metadata(
         links["error"] = failure.to_dict()
     if ends:
         links["unfinished"] = [end.to_dict() for end in ends]
+    if unknown := unknown_ends(inferences):
+        links[UNKNOWN_ENDS] = unknown
     labels = labels_of(root, nodes)
     gaps: Gaps = {(None, member): why for member, why in uncounted(root, nodes, inferences)}
     return with_hidden(_joined(metadata, labels, links), gaps)

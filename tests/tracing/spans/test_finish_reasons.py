@@ -58,7 +58,10 @@ def test_older_conventions_require_a_finish_reason_of_each_message(
 
 def test_choices_that_never_ended_are_errors_beside_others(spans: Any) -> None:
     done = message("assistant", [text("hello")], "stop")
-    assert ended(spans, Inference(output=[done, *SPOKEN]))[REASONS] == ["stop", "error"]
+    assert ended(spans, Inference(provider="p", output=[done, *SPOKEN]))[REASONS] == [
+        "stop",
+        "error",
+    ]
 
 
 def test_reasons_that_are_reported_stay(spans: Any) -> None:
