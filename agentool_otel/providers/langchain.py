@@ -16,7 +16,7 @@ from agentool_otel.providers.calls import call_of, calls_of, parse_structured, w
 from agentool_otel.providers.fields import get, integer, is_a, items, plain_text, record, string
 from agentool_otel.providers.roles import role_of
 
-__all__ = ["finish_reason", "from_message", "is_message", "pair_in", "usage_of"]
+__all__ = ["finish_reason", "from_message", "is_message", "pair_in", "refusal", "usage_of"]
 
 _TYPES = frozenset({"human", "ai", "system", "tool", "function"})
 _OWN = frozenset({"additional_kwargs", "response_metadata", "usage_metadata", "invalid_tool_calls"})
@@ -75,8 +75,16 @@ def _parts(value: Any) -> list[Part]:
         content = [item for item in items(content) if string(item, "type") not in CALLS] or (
             plain_text(content)
         )
-    thoughts = [reasoning(thought)] if thought else []
-    return thoughts + with_calls(parts_of(content), calls)
+    parts = [reasoning(thought)] if thought else []
+    parts += with_calls(parts_of(content), calls)
+    if refused := refusal(value):
+        parts.append(text(refused))
+    return parts
+
+
+def refusal(value: Any) -> str | None:
+    """Return the refusal that a model of OpenAI's chat completions gave in place of an answer."""
+    return string(get(value, "additional_kwargs"), "refusal") or None
 
 
 def finish_reason(*sources: Any) -> str | None:

@@ -23,6 +23,7 @@ class _Answer:
     """Reads the answer of one call: whole, or chunk by chunk where a client streams."""
 
     complete = True
+    has_last_event = False
 
     def __init__(self, operation: Inference):
         self._operation = operation
@@ -40,7 +41,7 @@ class _Answer:
             ),
         )
 
-    def operation(self, failed: bool) -> Inference:
+    def operation(self) -> Inference:
         return self._operation
 
 

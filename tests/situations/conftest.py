@@ -41,6 +41,10 @@ class Stage:
         attach(instrumentors() if attached else (), threads=attached)
         self._memory.forget()
 
+    def forget(self) -> None:
+        """Forget the spans so far."""
+        self._memory.forget()
+
     def play(self, driver: ModuleType, situation: str) -> tuple[Any, BaseException | None]:
         """Bring a framework into a situation; return its result or its exception."""
         self._memory.forget()

@@ -117,8 +117,12 @@ class Finished(Check, frozen=True, kw_only=True):
             others = f", and {len(ends) - 1} more did not come to their end" if ends[1:] else ""
             which = "the answer" if ends[0].get("is_output") else "an answer"
             return failed(f"{which} {first}{others}")
+        if trace.failed_before_answer:
+            return failed("there is no answer: the run failed before one")
         if (unknown := trace.unknown_end) is not None:
             return not_evaluated(unknown)
+        if (left := trace.output_end) is not None:
+            return not_evaluated(left)
         if not trace.shows_answers:
             return not_evaluated("no answer of a model was recorded")
         return passed("no answer was cut, filtered, refused or broken off")

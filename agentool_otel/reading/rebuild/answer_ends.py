@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from agentool_otel.model.messages import finish_reasons_in, parts_of
 from agentool_otel.model.operations import Inference
+from agentool_otel.model.statuses import INCOMPLETE_STREAM
 from agentool_otel.reading.rebuild.tree import Node
 from agentool_otel.semconv import agentool
 
@@ -40,6 +41,10 @@ _WORDS = {
     "broken_off": "broke off",
     "left": "was left by the program before its end",
 }
+
+
+_CANCELLED = frozenset({"CancelledError", "GeneratorExit", "KeyboardInterrupt"})
+"""Exceptions by which a program stops a call."""
 
 
 class AnswerEnd(NamedTuple):
@@ -131,7 +136,10 @@ def answer_end(node: Node) -> AnswerEnd | None:
     if reasons and operation.error_type is None:
         return None
     if operation.error_type is not None:
-        is_stream = operation.error_type == "incomplete_stream"
-        return AnswerEnd(node, "broken_off") if output or is_stream else None
+        if operation.error_type.rpartition(".")[2] in _CANCELLED:
+            return AnswerEnd(node, "left")
+        is_stream = operation.error_type == INCOMPLETE_STREAM
+        has_begun = any(part.get("content") != "" for item in output for part in parts_of(item))
+        return AnswerEnd(node, "broken_off") if has_begun or is_stream else None
     left = node.span.attributes.get(agentool.INTERRUPTED)
     return AnswerEnd(node, "left") if isinstance(left, str) else None

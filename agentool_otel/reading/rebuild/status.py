@@ -10,7 +10,7 @@ from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_codec import canonical
 from agentool_otel.model.messages import parts_of
 from agentool_otel.model.operations import Inference
-from agentool_otel.model.statuses import STATUSES
+from agentool_otel.model.statuses import INCOMPLETE_STREAM, STATUSES
 from agentool_otel.reading.rebuild.tree import Node, is_open, is_record, is_uncaught
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.semconv.marks import TRUNCATED_TEXT
@@ -49,8 +49,11 @@ def status_of(
     root: Node | None, nodes: list[Node], inferences: list[Node], steps: list[dict[str, Any]]
 ) -> Status:
     """Return how a run ended."""
+    last = inferences[-1] if inferences else None
     if root is not None:
         value = root.span.attributes.get(agentool.STATUS)
+        if value == "success" and last and last.operation.error_type == INCOMPLETE_STREAM:
+            return Status("error", last, "error.type", "its last answer broke off unnoticed")
         if isinstance(value, str):
             return Status(value, root, agentool.STATUS)
     for node in (root, *inferences[:1]):
@@ -62,7 +65,6 @@ def status_of(
     for node in nodes:
         if node.operation.error_type == "loop_detected":
             return Status("loop_detected", node, "error.type", "the agent reports a loop")
-    last = inferences[-1] if inferences else None
     failed = deciding_span(root, nodes, inferences)
     status = _of_error(failed, inferences) if failed is not None else None
     if (status is None or status.value == "error") and (count := _repeated(steps)) >= REPEATED:

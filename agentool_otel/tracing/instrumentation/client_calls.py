@@ -10,6 +10,7 @@ looked at, an exception, a raw response.
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Awaitable, Callable
 from time import time_ns
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ from opentelemetry.context import Context, attach, get_current
 from agentool_otel.ground.interruptions import is_interruption
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.model.operations import Inference, Operation
+from agentool_otel.model.statuses import INCOMPLETE_STREAM
 from agentool_otel.providers.reading import Reading
 from agentool_otel.tracing.instrumentation.instrumentor import Patch, Wrapper
 from agentool_otel.tracing.spans.attaching import restore, restore_from
@@ -32,7 +34,6 @@ from agentool_otel.tracing.spans.step_spans import StepSpan
 from agentool_otel.tracing.spans.suppression import note_call, recorded_above
 
 __all__ = [
-    "INCOMPLETE_STREAM",
     "Begin",
     "ClientCall",
     "Ending",
@@ -46,8 +47,8 @@ __all__ = [
 ]
 
 
-INCOMPLETE_STREAM = "incomplete_stream"
-"""`error.type` of a stream that ended without its last event."""
+_NO_ERRORS = (GeneratorExit, StopIteration, StopAsyncIteration)
+"""Exceptions that end a loop over a stream."""
 
 
 class ClientCall(NamedTuple):
@@ -82,6 +83,7 @@ class Ending:
         "_chunks",
         "_done",
         "_guard",
+        "_handled_before",
         "_last_ns",
         "_step",
         "on_end",
@@ -99,6 +101,7 @@ class Ending:
         self._chunks = Chunks()
         self._last_ns: int | None = None
         self._done = False
+        self._handled_before: int | None = None
 
     @property
     def context(self) -> Context:
@@ -109,6 +112,7 @@ class Ending:
         itself where nothing is recorded.
         """
         self._last_ns = time_ns()
+        self._handled_before = id(sys.exc_info()[1])
         if self._step.recording:
             with self._guard:
                 from agentool_otel.tracing.instrumentation import streams
@@ -134,6 +138,7 @@ class Ending:
         if not self._step.recording:
             self.finish()
             return result
+        self._handled_before = id(sys.exc_info()[1])
         with self._guard:
             from agentool_otel.tracing.instrumentation import streams
 
@@ -185,9 +190,14 @@ class Ending:
         """End a stream that its consumer has closed, perhaps before it was read to its end.
 
         Args:
-            error: the exception of the consumer that left the stream by it.
+            error: the exception of the consumer that left the stream by it; by default the one that
+                has been raised since the stream began, and is being handled now.
         """
-        if error is None or isinstance(error, GeneratorExit) or self.reading.complete:
+        if error is None:
+            error = sys.exc_info()[1]
+            if id(error) == self._handled_before:
+                error = None
+        if error is None or isinstance(error, _NO_ERRORS) or self.reading.complete:
             self.finish(interrupted="closed")
         else:
             self.finish(error)
@@ -354,10 +364,20 @@ def entered(call: ClientCall) -> Wrapper:
     ) -> Any:
         from agentool_otel.tracing.instrumentation import streams
 
-        def begin(*_: Any) -> Ending | None:
-            return start(call, instance, kwargs | {"stream": True})
+        ending: Ending | None = None
 
-        return streams.manager(wrapped(*args, **kwargs), calling(begin), calling_async(begin))
+        def begin(*_: Any) -> Ending | None:
+            nonlocal ending
+            ending = start(call, instance, kwargs | {"stream": True})
+            return ending
+
+        def leave(error: BaseException) -> None:
+            if ending is not None:
+                ending.closed(error)
+
+        return streams.manager(
+            wrapped(*args, **kwargs), calling(begin), calling_async(begin), leave
+        )
 
     return wrapper
 

@@ -95,15 +95,18 @@ def raw(result: Any, ending: Ending) -> Any:
     return result
 
 
-def manager(result: Any, enter: Wrapper, enter_async: Wrapper) -> Any:
+def manager(
+    result: Any, enter: Wrapper, enter_async: Wrapper, leave: Callable[[BaseException], None]
+) -> Any:
     """Return a proxy of a context manager.
 
     Args:
         result: the manager.
         enter: wraps its `__enter__`.
         enter_async: wraps its `__aenter__`.
+        leave: called with the exception by which its block is left.
     """
-    return _Manager(result, enter, enter_async)
+    return _Manager(result, enter, enter_async, leave)
 
 
 def _body(response: Any) -> bytes | None:
@@ -250,15 +253,23 @@ class _EitherStream(_SyncStream, _AsyncStream):
 
 
 class _Manager(_Proxy):
-    def __init__(self, wrapped: Any, enter: Wrapper, enter_async: Wrapper):
+    def __init__(
+        self,
+        wrapped: Any,
+        enter: Wrapper,
+        enter_async: Wrapper,
+        leave: Callable[[BaseException], None],
+    ):
         super().__init__(wrapped)
         self._self_enter = enter
         self._self_enter_async = enter_async
+        self._self_leave = leave
 
     def __enter__(self) -> Any:
         return self._self_enter(self.__wrapped__.__enter__, self.__wrapped__, (), {})
 
     def __exit__(self, *raised: Any) -> Any:
+        self._self_left(raised[1])
         return self.__wrapped__.__exit__(*raised)
 
     async def __aenter__(self) -> Any:
@@ -266,7 +277,13 @@ class _Manager(_Proxy):
         return await self._self_enter_async(entry, self.__wrapped__, (), {})
 
     async def __aexit__(self, *raised: Any) -> Any:
+        self._self_left(raised[1])
         return await self.__wrapped__.__aexit__(*raised)
+
+    def _self_left(self, error: BaseException | None) -> None:
+        """Note an exception before the manager closes its stream."""
+        if error is not None:
+            self._self_leave(error)
 
 
 class _RawResponse(_Proxy):

@@ -144,7 +144,7 @@ def test_without_content_deferred_calls_are_not_recorded(spans: Any) -> None:
     history = asyncio.run(agent.run("x")).all_messages()
     results = package.DeferredToolResults(approvals={"c1": package.ToolDenied("No.")})
     asyncio.run(agent.run(message_history=history, deferred_tool_results=results))
-    assert _runs(spans)[0].metadata == {"interrupted": "DeferredToolRequests"}
+    assert _runs(spans)[0].to_dict()["metadata"]["interrupted"] == "DeferredToolRequests"
     written = "".join(span.to_json() for span in spans.finished())
     assert "/x" not in written
     assert "No." not in written

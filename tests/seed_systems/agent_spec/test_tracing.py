@@ -365,7 +365,7 @@ def test_check_70_without_a_trace_the_agent_is_the_root(attached: Any) -> None:
     with span("AgentExecutionSpan", agent=agent()):
         model_call()
     assert part("get_trace")() is None
-    assert attached.tree().splitlines()[0] == "invoke_agent weather   finish=stop"
+    assert attached.tree().splitlines()[0] == "invoke_agent weather"
     assert named(attached, "chat gpt-5").parent is not None
 
 

@@ -9,7 +9,7 @@ from opentelemetry.context import Context, create_key, set_value
 
 from agentool_otel.integrations.adk.instrumentor import contents
 from agentool_otel.model.messages import Message
-from agentool_otel.providers.fields import string
+from agentool_otel.providers.fields import get, string
 from agentool_otel.tracing.spans.settings import guarded
 from agentool_otel.tracing.spans.step_spans import StepSpan
 
@@ -71,13 +71,14 @@ class Work:
             self._see(event)
 
     def _see(self, event: Any) -> None:
-        code = string(event, "error_code")
-        if code is not None:
+        failed = string(event, "error_code") is not None
+        if failed:
             self._error = event
         if self._is_mine(event):
             answer = contents.answer_in(event)
             if answer is not None:
-                self._answer, self._error = answer, event if code is not None else None
+                failed = failed and not _is_finish_reason(event)
+                self._answer, self._error = answer, event if failed else None
 
     def _is_mine(self, event: Any) -> bool:
         """Return whether the work has produced an event."""
@@ -117,3 +118,13 @@ class Work:
                 self.step.set(error_type=string(self._error, "error_code"))
                 self.step.add(error_message=string(self._error, "error_message"))
         self.step.end_run(error, interrupted=interrupted)
+
+
+def _is_finish_reason(event: Any) -> bool:
+    """Return whether the error of an event is why its model stopped, such as `MAX_TOKENS`.
+
+    Source: google-adk utils/streaming_utils.py at 2.13, which makes every finish reason but `STOP`
+    an error of a streamed answer.
+    """
+    reason = get(event, "finish_reason")
+    return string(event, "error_code") in (string(reason, "name"), string(reason, "value"))

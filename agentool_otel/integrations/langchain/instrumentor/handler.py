@@ -39,6 +39,7 @@ from agentool_otel.model.operations import (
     Retrieval,
     ToolExecution,
 )
+from agentool_otel.model.statuses import INCOMPLETE_STREAM
 from agentool_otel.providers.calls import parse_structured
 from agentool_otel.providers.fields import as_list, get, is_a, items, plain_text, record, string
 from agentool_otel.providers.langchain import from_message
@@ -325,13 +326,20 @@ class Handler(BaseCallbackHandler):
         with guarded("finishing a LangChain model call"):
             run = self.runs.take(run_id)
             if isinstance(run, LiveRun):
-                run.finish(_answer(run, response))
+                answer = _answer(run, response)
+                streamed = run.recording and run.first_chunk_s is not None
+                if streamed and models.lacks_last_event(run.operation, answer):
+                    answer["error_type"] = INCOMPLETE_STREAM
+                run.finish(answer)
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         with guarded("finishing a LangChain model call"):
             run = self.runs.take(run_id)
             if isinstance(run, LiveRun):
-                run.finish(_answer(run, kwargs.get("response")), error)
+                answer = _answer(run, kwargs.get("response"))
+                if not any(item["parts"] for item in answer.get("output", ())):
+                    answer.pop("output", None)
+                run.finish(answer, error)
 
     # ---- tools
     def on_tool_start(

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentool_otel.model.messages import Message, message, text
-from agentool_otel.model.operations import Usage
+from agentool_otel.model.operations import Inference, Operation, Usage
 from agentool_otel.providers import openai_usage, tools
 from agentool_otel.providers.fields import get, integer, items, number, plain_text, string, texts
-from agentool_otel.providers.langchain import finish_reason, from_message, usage_of
+from agentool_otel.providers.langchain import finish_reason, from_message, refusal, usage_of
 from agentool_otel.providers.servers import address_in, provider_of, server_of
 from agentool_otel.tracing.spans.settings import guarded
 
@@ -34,6 +34,12 @@ _PROVIDERS = {
     "ibm": "ibm.watsonx.ai",
 }
 """`ls_provider` where the conventions have another word."""
+
+_REPORTING = {
+    *("openai", "azure.ai.openai", "anthropic", "aws.bedrock", "gcp.gemini", "gcp.vertex_ai"),
+    *("groq", "deepseek", "x_ai", "mistral_ai"),
+}
+"""Providers whose streams end with a finish reason, and whose packages pass it on."""
 
 _CLIENTS = ("root_client", "root_async_client", "client", "async_client", "_client")
 """Attributes in which models keep the client of their provider."""
@@ -154,6 +160,8 @@ def response_fields(result: Any) -> dict[str, Any]:
             calls = items(reply, "tool_calls") or items(reply, "invalid_tool_calls")
             why = finish_reason(about, get(choice, "generation_info"))
             why = why or _finish_of_status(string(about, "status"), bool(calls))
+            if why in (None, "stop") and refusal(reply):
+                why = "content_filter"  # as OpenAI's client has it, which reports `stop`
             if why is not None:
                 reasons.append(why)
             if reply is None:
@@ -186,6 +194,13 @@ def response_fields(result: Any) -> dict[str, Any]:
     if output:
         fields["output"] = output
     return fields
+
+
+def lacks_last_event(operation: Operation, answer: Mapping[str, Any]) -> bool:
+    """Return whether a streamed answer has no finish reason, of a provider that always sends one
+    with the last event."""
+    is_reported = isinstance(operation, Inference) and operation.provider in _REPORTING
+    return is_reported and "finish_reasons" not in answer
 
 
 def _finish_of_status(status: str | None, calls: bool) -> str | None:

@@ -27,6 +27,7 @@ from agentool_otel.content.encoding.introspection import class_name, module_name
 from agentool_otel.content.policy import as_text, jsonable
 from agentool_otel.integrations.pydantic_ai.instrumentor import messages, models
 from agentool_otel.model.operations import AgentInvocation, Inference, ToolExecution
+from agentool_otel.model.statuses import INCOMPLETE_STREAM
 from agentool_otel.providers.fields import get, is_a, items, string
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.tracing.instrumentation import approvals
@@ -409,6 +410,8 @@ class _Inside(_Hooks):
             with guarded("finishing a model request of pydantic-ai"):
                 _made_to(step, models.answering(get(request_context, "model"), response))
                 _record_response(step, response)
+                if messages.has_broken_off(request_context, response):
+                    step.set(error_type=INCOMPLETE_STREAM)
                 for attempt in items(response, "failed_attempts"):
                     _record_attempt(attempt, parent)
             # A stream whose reader has had enough of it ends without an exception.

@@ -22,9 +22,11 @@ __all__ = [
     "answer",
     "conversation",
     "deferred_calls",
+    "has_broken_off",
     "instructions",
     "output_of",
     "prompt",
+    "reported_finish",
     "result_of",
     "results",
 ]
@@ -142,12 +144,34 @@ def _file(file: Any) -> Part:
     }
 
 
+def reported_finish(response: Any) -> str | None:
+    """Return why a model stopped, if it has reported that.
+
+    pydantic-ai takes a stream of OpenAI's chat completions that just ends for one that has stopped.
+    Source: `openai_chat_streaming_requires_finish_reason` in profiles/openai.py at 2.68.
+    """
+    finish = string(response, "finish_reason")
+    return None if finish == "stop" and _lacks_last_event(response) else finish
+
+
+def has_broken_off(request_context: Any, response: Any) -> bool:
+    """Return whether a streamed answer ended without its last event."""
+    is_stream = get(request_context, "streaming") is True
+    return is_stream and string(response, "finish_reason") == "stop" and _lacks_last_event(response)
+
+
+def _lacks_last_event(response: Any) -> bool:
+    details = record(get(response, "provider_details"))
+    is_openai = string(response, "provider_name") in ("openai", "azure")
+    return is_openai and bool(details) and "finish_reason" not in (details or {})
+
+
 def answer(response: Any) -> Message:
     """Return the model's answer as a message."""
     parts = [
         part for item in items(response, "parts") if (part := _part_of_answer(item)) is not None
     ]
-    return message("assistant", parts, string(response, "finish_reason"))
+    return message("assistant", parts, reported_finish(response))
 
 
 def _part_of_answer(item: Any) -> Part | None:

@@ -126,7 +126,7 @@ def content(request_context: Any) -> dict[str, Any]:
 
 def response_fields(response: Any) -> dict[str, Any]:
     """Return the data of a response, without content."""
-    finish = string(response, "finish_reason")
+    finish = messages.reported_finish(response)
     cost = _cost(get(response, "usage"))
     return {
         "response_model": string(response, "model_name"),
