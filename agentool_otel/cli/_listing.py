@@ -13,6 +13,7 @@ from agentool_otel.cli import _text
 from agentool_otel.cli._order import Place, in_order, outermost_of, place_of, start_key
 from agentool_otel.cli._steps import body, names_every_call, outside_runs, status_text
 from agentool_otel.cli._text import or_none
+from agentool_otel.model.amounts import possible
 from agentool_otel.model.documents import ReasoningTrace, TraceMetrics
 from agentool_otel.reading.rebuild.endings import ending_of
 
@@ -76,8 +77,8 @@ def entry_of(trace: ReasoningTrace, selected: bool) -> Entry:
             ("└ " if place.parent_id is not None else "") + agent,
             str(len(trace.steps)),
             _tool_count(trace),
-            _text.number(or_none(metrics.total_tokens)),
-            _text.duration(or_none(metrics.total_duration_ms)),
+            _text.number(possible(metrics.total_tokens)),
+            _text.duration(possible(metrics.total_duration_ms)),
         ),
         about[:_LONGEST],
         trace.input is not UNSET,

@@ -11,6 +11,7 @@ from rich.text import Text
 from agentool_otel.cli import _text
 from agentool_otel.cli._program import program
 from agentool_otel.cli._text import or_none
+from agentool_otel.model.amounts import possible
 from agentool_otel.model.documents import ReasoningTrace, Step, TraceMetrics
 from agentool_otel.model.error_results import error_rule
 from agentool_otel.model.times import to_ns
@@ -80,7 +81,7 @@ def trace_lines(
 def _header(trace: ReasoningTrace, full: bool, is_recoverable: bool) -> Iterator[Text]:
     metrics = or_none(trace.metrics) or TraceMetrics()
     metadata = or_none(trace.metadata) or {}
-    milliseconds = or_none(metrics.total_duration_ms)
+    milliseconds = possible(metrics.total_duration_ms)
     nameless = "(no agent)" if outside_runs(trace) else "(agent without a name)"
     agent = _text.line(or_none(trace.agent_id) or nameless)
     status = status_text(ending_of(trace))
@@ -112,7 +113,7 @@ def _totals(trace: ReasoningTrace, metrics: TraceMetrics, computed: bool) -> Ite
     calls = _text.count(len(trace.tool_calls()), "tool call")
     unnamed = f"at least {calls}" if trace.tool_calls() else "tool calls not known"
     yield calls if names_every_call(trace) else unnamed
-    tokens, cost = or_none(metrics.total_tokens), or_none(metrics.total_cost_usd)
+    tokens, cost = possible(metrics.total_tokens), possible(metrics.total_cost_usd)
     yield f"{_text.number(tokens)} tokens" if tokens is not None else "tokens not known"
     mark = " (computed)" if computed else ""
     yield f"${cost:,.4f}{mark}" if cost is not None else "cost not known"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -18,7 +17,6 @@ __all__ = [
     "equal",
     "gap_in",
     "hides_members",
-    "is_possible",
     "same",
     "short",
 ]
@@ -38,12 +36,6 @@ class Match(NamedTuple):
     """The actual arguments, worded for a reason."""
     differences: tuple[Difference, ...] = ()
     """The arguments that are not as expected, without the step."""
-
-
-def is_possible(amount: Any) -> bool:
-    """Return whether a run can take so much: a finite number that is not negative."""
-    is_number = isinstance(amount, (int, float)) and not isinstance(amount, bool)
-    return is_number and 0 <= amount < math.inf
 
 
 def same(expected: Any, actual: Any) -> bool:

@@ -16,6 +16,7 @@ from msgspec import UnsetType
 
 from agentool_otel.evaluation.facets import FACETS
 from agentool_otel.evaluation.trace_view import or_none
+from agentool_otel.model.amounts import possible
 from agentool_otel.model.documents import EvalResult, ReasoningTrace, TraceMetrics
 from agentool_otel.model.statuses import FAILED_STATUSES
 from agentool_otel.reading.rebuild.trace import Rebuilt
@@ -196,8 +197,8 @@ def _group(name: str, tasks: Sequence[Sequence[_Run]], results: Mapping[str, _Ve
 
 def _figure(value: float | UnsetType | None) -> float | None:
     """Return a number that can be added up; None for any other value, which counts as unknown."""
-    number = or_none(value)
-    return number if number is not None and -_LARGEST <= number <= _LARGEST else None
+    number: float | None = possible(value)
+    return number if number is not None and number <= _LARGEST else None
 
 
 def _known_values(values: Iterable[float | None]) -> list[float]:

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from agentool_otel.evaluation.comparing import is_possible
 from agentool_otel.evaluation.facets import started_ns
 from agentool_otel.evaluation.scopes import Unit, parent_of
 from agentool_otel.evaluation.trace_view import NO_COST, TraceView, or_none
 from agentool_otel.evaluation.verdicts import Verdict
+from agentool_otel.model.amounts import is_possible
 from agentool_otel.model.documents import UNSET, ReasoningTrace, Step, TraceMetrics
 from agentool_otel.model.times import to_ns
 from agentool_otel.reading.rebuild.trace import Rebuilt

@@ -379,6 +379,13 @@ class TraceView:
         return f"how {unknown} of its answers ended is not known: they have no finish reason"
 
     @property
+    def may_have_failed_before_answer(self) -> bool:
+        """Whether the run failed, and whether it had an answer before cannot be seen."""
+        status = or_none(self.trace.status)
+        has_failed = status is not None and not ended_well(status)
+        return has_failed and self.trace.output is UNSET
+
+    @property
     def output_end(self) -> str | None:
         """How the answer that is the output ended, as a clause; None if it is whole."""
         words = output_end(self.metadata)

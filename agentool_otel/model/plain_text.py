@@ -13,17 +13,19 @@ from msgspec import UNSET
 
 from agentool_otel.ground import json_codec
 from agentool_otel.ground.untrusted_text import count_text, line
+from agentool_otel.model.amounts import possible
 
 if TYPE_CHECKING:
-    from agentool_otel.model.documents import (
-        AssertionResult,
-        Document,
-        EvalResult,
-        ReasoningTrace,
-        Step,
-        ToolCall,
-        ToolResult,
-    )
+    from agentool_otel.model.amounts import possible
+from agentool_otel.model.documents import (
+    AssertionResult,
+    Document,
+    EvalResult,
+    ReasoningTrace,
+    Step,
+    ToolCall,
+    ToolResult,
+)
 
 __all__ = [
     "MARKS",
@@ -111,8 +113,8 @@ def figures_of(trace: ReasoningTrace) -> list[str]:
         ("total_cost_usd", "${:,.4f}"),
         ("total_duration_ms", "{:,.0f} ms"),
     )
-    amounts = ((getattr(metrics, name, None), form) for name, form in forms)
-    return figures + [form.format(item) for item, form in amounts if isinstance(item, (int, float))]
+    amounts = ((possible(getattr(metrics, name, None)), form) for name, form in forms)
+    return figures + [form.format(item) for item, form in amounts if item is not None]
 
 
 def score_text(score: Any) -> str:

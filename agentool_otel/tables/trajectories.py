@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from agentool_otel.errors import DecodeError
+from agentool_otel.model.amounts import possible
 from agentool_otel.model.codec import decode
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.tables import TABLE
@@ -95,9 +96,9 @@ def run_cells(trace: _Object) -> tuple[Any, ...]:
         text(trace.get("status")),
         time_ns(trace.get("started_at")),
         time_ns(trace.get("finished_at")),
-        integer(metrics.get("total_tokens")),
-        number(metrics.get("total_cost_usd")),
-        number(metrics.get("total_duration_ms")),
+        integer(possible(metrics.get("total_tokens"))),
+        number(possible(metrics.get("total_cost_usd"))),
+        number(possible(metrics.get("total_duration_ms"))),
     )
 
 

@@ -79,7 +79,6 @@ def ending(*ends: str) -> Object:
 
 PASS: list[tuple[Object, Object]] = [
     (FINISHED, RUN),
-    (FINISHED, ending("left")),
     (FINISHED, changed(metadata={"unfinished": "odd"})),
     ({**SEARCH, "succeeded": True}, RUN),
     ({"type": "contains_tool_call", "tool_name": "read_page", "succeeded": False}, with_error("x")),

@@ -123,6 +123,8 @@ class Finished(Check, frozen=True, kw_only=True):
             return not_evaluated(unknown)
         if (left := trace.output_end) is not None:
             return not_evaluated(left)
+        if trace.may_have_failed_before_answer:
+            return not_evaluated("the run failed, perhaps before an answer: its output is missing")
         if not trace.shows_answers:
             return not_evaluated("no answer of a model was recorded")
         return passed("no answer was cut, filtered, refused or broken off")

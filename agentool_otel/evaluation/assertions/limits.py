@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from agentool_otel.evaluation.check import Amount, Check, limit_text
-from agentool_otel.evaluation.comparing import is_possible
 from agentool_otel.evaluation.trace_view import NO_COST, TraceView, or_none
 from agentool_otel.evaluation.verdicts import Verdict, failed, not_evaluated, passed
+from agentool_otel.model.amounts import is_possible
 from agentool_otel.model.documents import EvalCase
 from agentool_otel.model.times import to_ns
 from agentool_otel.reading.rebuild.report.gaps import TOTAL_COST, TOTAL_TOKENS

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from agentool_otel.evaluation.trace_diff.records import Measure
 from agentool_otel.evaluation.trace_diff.tolerances import MEASURES, Tolerance
 from agentool_otel.evaluation.trace_view import TraceView, or_none
+from agentool_otel.model.amounts import possible
 from agentool_otel.model.times import to_ns
 
 __all__ = ["measures_of"]
@@ -37,24 +37,19 @@ def _totals(trace: TraceView) -> dict[str, int | float | None]:
     return {
         "steps": len(trace.steps),
         "tool_calls": len(trace.calls),
-        "tokens": _number(metrics.total_tokens),
+        "tokens": possible(metrics.total_tokens),
         # The spec has no members for these; some stores' trajectories do.
-        "input_tokens": _number(metrics.extra.get("input_tokens")),
-        "output_tokens": _number(metrics.extra.get("output_tokens")),
-        "cost_usd": _number(metrics.total_cost_usd),
+        "input_tokens": possible(metrics.extra.get("input_tokens")),
+        "output_tokens": possible(metrics.extra.get("output_tokens")),
+        "cost_usd": possible(metrics.total_cost_usd),
         "duration_ms": _duration_ms(trace),
     }
 
 
 def _duration_ms(trace: TraceView) -> int | float | None:
-    duration_ms = _number(trace.metrics.total_duration_ms)
+    duration_ms = possible(trace.metrics.total_duration_ms)
     if duration_ms is not None:
         return duration_ms
     texts = or_none(trace.trace.started_at), or_none(trace.trace.finished_at)
     start, end = (to_ns(text) if isinstance(text, str) else None for text in texts)
-    return (end - start) / 1e6 if start is not None and end is not None else None
-
-
-def _number(value: Any) -> int | float | None:
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return value if is_number else None
+    return possible((end - start) / 1e6) if start is not None and end is not None else None

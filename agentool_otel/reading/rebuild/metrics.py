@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any
 
 from agentool_otel.ground import lazy_re as re
+from agentool_otel.model.amounts import is_possible, possible
 from agentool_otel.model.messages import parts_of
 from agentool_otel.model.operations import (
     AgentInvocation,
@@ -112,7 +112,7 @@ def uncounted(
     ]
     amounts = (
         (TOTAL_TOKENS, "tokens", [*map(_tokens, operations)]),
-        (TOTAL_COST, "cost", [_possible(operation.cost_usd) for operation in operations]),
+        (TOTAL_COST, "cost", [possible(operation.cost_usd) for operation in operations]),
     )
     for member, subject, values in amounts:
         missing = values.count(None)
@@ -192,12 +192,7 @@ def _tokens(operation: Inference | Embeddings) -> int | None:
         (value or 0) < 0 for value in (usage.input_tokens, usage.output_tokens)
     ):
         return None
-    return usage.total
-
-
-def _possible(amount: Any) -> Any:
-    """Return an amount; None if nothing can cost so much."""
-    return amount if amount is not None and 0 <= amount < math.inf else None
+    return usage.total if is_possible(usage.total) else None
 
 
 def rolled_up_tokens(root: Node | None) -> int | None:
@@ -210,7 +205,7 @@ def rolled_up_tokens(root: Node | None) -> int | None:
         return None
     operation = root.operation
     usage = operation.usage if isinstance(operation, AgentInvocation) else None
-    return usage.total if usage is not None else None
+    return usage.total if usage is not None and is_possible(usage.total) else None
 
 
 def _total_tokens(
@@ -218,28 +213,28 @@ def _total_tokens(
 ) -> int | float | None:
     tokens: int | float | None = tokens_of(operations)
     if tokens is None:
-        tokens = number(attributes.get(agentool.METRICS_TOTAL_TOKENS))
+        tokens = possible(number(attributes.get(agentool.METRICS_TOTAL_TOKENS)))
     return rolled_up_tokens(root) if tokens is None else tokens
 
 
 def _total_cost(
     operations: list[Inference | Embeddings], attributes: dict[str, Any], root: Node | None
 ) -> int | float | None:
-    cost: int | float | None = _sum([_possible(operation.cost_usd) for operation in operations])
+    cost: int | float | None = _sum([possible(operation.cost_usd) for operation in operations])
     if cost is None:
-        cost = number(attributes.get(agentool.METRICS_TOTAL_COST_USD))
+        cost = possible(number(attributes.get(agentool.METRICS_TOTAL_COST_USD)))
     if cost is None and root is not None:
-        cost = number(root.operation.extra.get(agentool.COST_USD))
+        cost = possible(number(root.operation.extra.get(agentool.COST_USD)))
     return cost
 
 
 def _duration(
     times: tuple[int | None, int | None], attributes: dict[str, Any]
 ) -> int | float | None:
-    duration = number(attributes.get(agentool.METRICS_TOTAL_DURATION_MS))
+    duration = possible(number(attributes.get(agentool.METRICS_TOTAL_DURATION_MS)))
     start_ns, end_ns = times
     if duration is None and start_ns is not None and end_ns is not None:
-        return millis(end_ns - start_ns)
+        return possible(millis(end_ns - start_ns))
     return duration
 
 
