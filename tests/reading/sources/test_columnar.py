@@ -429,18 +429,54 @@ def test_a_stream_of_arrow_that_is_cut_keeps_its_whole_batches(share: float) -> 
         assert sum(1 for _ in source.spans()) in (0, 2, 4, 6, 8)
 
 
-def test_a_large_batch_of_a_stream_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+_SIZES = st.lists(st.integers(0, 3), min_size=1, max_size=6)
+
+
+@given(sizes=_SIZES, kind=st.sampled_from(["stream", "arrow"]), packed=st.booleans())
+def test_batches_around_an_empty_one_are_read(sizes: list[int], kind: str, packed: bool) -> None:
+    assume(rows := sum(sizes))
+    texts = pa.array([f"t{n % 3}" for n in range(rows)]).dictionary_encode()
+    table = pa.table({**_observations(rows), "input": texts})
+    options = ipc.IpcWriteOptions(compression="zstd" if packed else None)
+    make, sink, at = ipc.new_stream if kind == "stream" else ipc.new_file, io.BytesIO(), 0
+    with make(sink, table.schema, options=options) as writer:
+        for size in sizes:
+            writer.write_batch(table.to_batches()[0].slice(at, size))
+            at += size
+    source = SpanFiles([io.BytesIO(sink.getvalue())])
+    assert sum(1 for _ in source.spans()) == rows
+    assert source.problems == []
+
+
+def test_a_large_batch_of_a_stream_costs_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     table = pa.table({"input": ["q", "x" * 20_000_000, "q"], **_observations(3)})
     options = ipc.IpcWriteOptions(compression="zstd")
     with ipc.new_stream(sink := io.BytesIO(), table.schema, options=options) as writer:
         writer.write_table(table, max_chunksize=1)
     monkeypatch.setenv("AGENTOOL_UNPACK_LIMIT", "10MB")
     source = SpanFiles([io.BytesIO(sink.getvalue())])
-    assert sum(1 for _ in source.spans()) == 1
-    assert [item.where for item in source.problems] == [
-        "input record batch 1",
-        "input record batch 2",
-    ]
+    assert sum(1 for _ in source.spans()) == 2
+    assert [item.where for item in source.problems] == ["input record batch 1"]
+
+
+@pytest.mark.parametrize("batch", range(4))
+def test_a_batch_of_a_stream_that_cannot_be_unpacked_costs_itself(batch: int) -> None:
+    table = pa.table({"input": [f"{n}" * 500 for n in range(4)], **_observations(4)})
+    options = ipc.IpcWriteOptions(compression="zstd")
+    with ipc.new_stream(sink := io.BytesIO(), table.schema, options=options) as writer:
+        writer.write_table(table, max_chunksize=1)
+    data, at = bytearray(sink.getvalue()), -1
+    for _ in range(batch + 1):
+        at = data.index(_ZSTD, data.index(_PACKED_500, at + 1))
+    data[at : at + 4] = b"none"
+    source = SpanFiles([io.BytesIO(bytes(data))])
+    assert sum(1 for _ in source.spans()) == 3
+    assert [item.where for item in source.problems] == [f"input record batch {batch}"]
+
+
+_ZSTD = bytes.fromhex("28b52ffd")
+_PACKED_500 = struct.pack("<q", 500)
+"""The size of a packed buffer of so many bytes."""
 
 
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])

@@ -161,6 +161,11 @@ class Headers:
             raise ValueError("its footer does not name it")
         return self._size(self._batches[number], _BATCH)
 
+    def place(self, number: int) -> tuple[int, int]:
+        """Return where the message of a record batch begins, and where it ends."""
+        offset, metadata_size, _, body = self._batches[number]
+        return offset, offset + metadata_size + body
+
     def _size(self, block: tuple[int, ...], kind: int) -> BatchSize:
         offset, metadata_size, _, _ = block
         data = self._read(offset, metadata_size)

@@ -61,15 +61,23 @@ class _Cursor(RawIOBase):
     """Reads a file in order, wherever others move its position between the reads."""
 
     def __init__(self, file: BinaryIO | FileIO):
-        self._file, self._at = file, 0
+        self._file = file
+        self.at = 0
+        self._skipped: dict[int, int] = {}
+
+    def skip(self, start: int, end: int) -> None:
+        """Go on at `end` once `start` is reached."""
+        self._skipped[start] = end
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any, /) -> int:
-        self._file.seek(self._at)
+        while self.at in self._skipped:
+            self.at = self._skipped.pop(self.at)
+        self._file.seek(self.at)
         data = self._file.read(len(buffer))
-        self._at += len(data)
+        self.at += len(data)
         buffer[: len(data)] = data
         return len(data)
 
@@ -106,9 +114,11 @@ class Parts:
         self._parquet: Any = None
         self._groups: list[RowGroup] = []
         self._stream: Any = None
+        self._cursor = _Cursor(file)
         self._next = 0
+        """The first batch of a stream that pyarrow is not asked for yet."""
         if is_stream(head):
-            self._stream = pa.ipc.open_stream(pa.PythonFile(_Cursor(file), mode="r"))
+            self._stream = pa.ipc.open_stream(pa.PythonFile(self._cursor, mode="r"))
             self.schema: pa.Schema = self._stream.schema
             self._headers = Headers(self._file, is_stream=True)
             self.count: int = self._headers.batches
@@ -156,21 +166,24 @@ class Parts:
         return Part(name, rows, unpacked, batches)
 
     def _batch(self, number: int) -> pa.RecordBatch:
-        """Return a record batch. A stream gives them in order only.
+        """Return a record batch. A stream gives them in order only, and without those before it
+        that nobody asked for.
 
         Raises:
-            ValueError: one before it was left out.
+            ValueError: pyarrow has stopped inside one before it.
         """
-        if self._stream is None:
+        if self._stream is None or self._headers is None:
             batch: pa.RecordBatch = self._arrow.get_batch(number)
             return batch
-        if number != self._next:
-            raise ValueError("a batch before it in the stream is left out")
+        if self._next and self._cursor.at < self._headers.place(self._next - 1)[1]:
+            raise ValueError("a batch before it in the stream is damaged")
+        for unread in range(self._next, number):
+            self._cursor.skip(*self._headers.place(unread))
+        self._next = number + 1
         try:
             batch = self._stream.read_next_batch()
         except StopIteration:
             raise ValueError("the stream ends before it") from None
-        self._next += 1
         return batch
 
     @property
