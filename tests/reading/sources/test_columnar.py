@@ -9,6 +9,7 @@ import json
 import struct
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -25,7 +26,7 @@ from agentool_otel.errors import DecodeError, MissingDependencyError
 from agentool_otel.loading import load, rebuild
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.reading.sources.files import columnar, compression
+from agentool_otel.reading.sources.files import column_types, columnar, compression
 from agentool_otel.reading.sources.files.columnar_parts import Slice
 from agentool_otel.reading.sources.files.compression import limited_to
 from agentool_otel.reading.sources.files.span_files import SpanFiles
@@ -320,6 +321,103 @@ cells = st.one_of(
     ),
     st.binary(max_size=9).map(lambda data: pa.array([data], pa.binary()).view(pa.string())),
 )
+
+
+_TEXTS = ["first", None, "a text of more than twelve bytes", "first"]
+_KINDS: dict[str, Any] = {
+    "view": pa.array(_TEXTS, pa.string_view()),
+    "large text": pa.array(_TEXTS, pa.large_string()),
+    "dictionary": pa.array(_TEXTS).dictionary_encode(),
+    "dictionary of large texts": pa.array(_TEXTS, pa.large_string()).dictionary_encode(),
+    "dictionary of views": pa.DictionaryArray.from_arrays(
+        pa.array([0, None, 1, 0], pa.uint32()), pa.array([_TEXTS[0], _TEXTS[2]], pa.string_view())
+    ),
+    "dictionary with a null": pa.DictionaryArray.from_arrays(
+        pa.array([0, 1, 2, 0]), pa.array(_TEXTS[:3], pa.string_view())
+    ),
+}
+_NESTED: dict[str, Callable[[Any], Any]] = {
+    "itself": lambda cells: cells,
+    "object": lambda cells: pa.StructArray.from_arrays([cells], ["text"]),
+    "list": lambda cells: pa.ListArray.from_arrays(pa.array([0, 1, 2, 3, 4], pa.int32()), cells),
+    "dictionary": lambda cells: pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3]), cells),
+}
+
+
+@pytest.mark.parametrize("nested", _NESTED)
+@pytest.mark.parametrize("kind", _KINDS)
+@pytest.mark.parametrize("file", ["stream", "arrow"])
+def test_a_column_of_any_kind_of_text_is_read(file: str, kind: str, nested: str) -> None:
+    if nested == "dictionary" and "dictionary" in kind:
+        pytest.skip("pyarrow reads no dictionary whose values are of another one")
+    cells: Any = _NESTED[nested](_KINDS[kind])
+    source = SpanFiles([io.BytesIO(_written(pa.table({**_observations(4), "x": cells}), file))])
+    extras = [span.attributes.get("langfuse.observation.x") for span in source.spans()]
+    texts = SpanFiles([io.BytesIO(_written(_plain_table(nested), file))])
+    assert extras == [span.attributes.get("langfuse.observation.x") for span in texts.spans()]
+    assert source.problems == []
+
+
+def _plain_table(nested: str) -> pa.Table:
+    cells: Any = pa.array(_TEXTS)
+    if nested != "dictionary":
+        cells = _NESTED[nested](cells)
+    return pa.table({**_observations(4), "x": cells})
+
+
+@pytest.mark.parametrize("kind", _KINDS)
+@pytest.mark.parametrize("column", ["name", "kind", "attributes", "trace_id"])
+def test_a_column_of_spans_may_be_any_kind_of_text(
+    column: str, kind: str, records: list[SpanRecord]
+) -> None:
+    table = _table(records)
+    cells: Any = table.column(column).combine_chunks()
+    if "dictionary" in kind:
+        cells = cells.dictionary_encode()
+        cells = pa.DictionaryArray.from_arrays(
+            cells.indices, cells.dictionary.cast(_KINDS[kind].type.value_type)
+        )
+    else:
+        cells = cells.cast(_KINDS[kind].type)
+    table = table.set_column(table.schema.get_field_index(column), column, cells)
+    source = SpanFiles([io.BytesIO(_written(table, "stream"))])
+    assert list(source.spans()) == records
+    assert source.problems == []
+
+
+_RUNS: Any = pa.RunEndEncodedArray.from_arrays(pa.array([2], pa.int32()), pa.array(["x"]))
+_UNREAD: dict[str, Any] = {
+    "list view": pa.nulls(2, pa.list_view(pa.string())),
+    "runs": _RUNS,
+    "object of runs": pa.StructArray.from_arrays([_RUNS], ["a"]),
+    "union": pa.UnionArray.from_sparse(pa.array([0, 0], pa.int8()), [pa.array(["x", "y"])]),
+}
+
+
+@pytest.mark.parametrize("kind", _UNREAD)
+@pytest.mark.parametrize("file", ["stream", "arrow"])
+def test_a_column_of_a_kind_that_is_not_read_costs_itself(file: str, kind: str) -> None:
+    table = pa.table({**_observations(2), "x": _UNREAD[kind]})
+    source = SpanFiles([io.BytesIO(_written(table, file))])
+    assert sum(1 for _ in source.spans()) == 2
+    assert [problem.message for problem in source.problems] == [
+        f"column x is {_UNREAD[kind].type}: not read"
+    ]
+
+
+def test_a_column_that_pyarrow_has_no_functions_for_costs_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def without_dates(array: Any) -> int:
+        if pa.types.is_date32(array.type):
+            raise pa.ArrowNotImplementedError("no kernel")
+        return 0
+
+    monkeypatch.setattr(column_types, "dense_size", without_dates)
+    table = pa.table({**_observations(2), "x": pa.nulls(2, pa.date32())})
+    source = SpanFiles([io.BytesIO(_written(table, "stream"))])
+    assert sum(1 for _ in source.spans()) == 2
+    assert [problem.message for problem in source.problems] == ["column x is date32[day]: not read"]
 
 
 @given(odd=cells, columnar=st.sampled_from(["parquet", "arrow"]))
