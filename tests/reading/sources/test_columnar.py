@@ -264,7 +264,7 @@ def test_a_prompt_that_every_row_repeats_is_read_whole(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    cells = {"input": ["x" * size] * rows, **_observations(rows)}
+    cells = {"input": ["x" * size] * rows, **observations(rows)}
     pq.write_table(pa.table(cells), tmp_path / "x.parquet", **options)
     monkeypatch.setattr(compression, "_SMALL", 3 << 20)
     monkeypatch.setattr(compression, "_RATIO", 1)
@@ -276,7 +276,7 @@ def test_a_prompt_that_every_row_repeats_is_read_whole(
 def test_texts_that_differ_have_the_limit_of_any_packed_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cells = {"input": [f"{n}" + "x" * 10_000 for n in range(2000)], **_observations(2000)}
+    cells = {"input": [f"{n}" + "x" * 10_000 for n in range(2000)], **observations(2000)}
     path = tmp_path / "x.parquet"
     pq.write_table(pa.table(cells), path, compression="zstd")
     monkeypatch.setattr(compression, "_SMALL", 10 << 20)
@@ -293,7 +293,7 @@ def test_texts_that_differ_have_the_limit_of_any_packed_file(
 def test_a_batch_above_the_limit_is_not_unpacked(
     option: bool, packing: Literal["lz4", "zstd"], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cells = {"input": ["q", "x" * 20_000_000], **_observations(2)}
+    cells = {"input": ["q", "x" * 20_000_000], **observations(2)}
     feather.write_feather(
         pa.table(cells), str(tmp_path / "x.arrow"), compression=packing, chunksize=1
     )
@@ -351,7 +351,7 @@ def test_a_column_of_any_kind_of_text_is_read(file: str, kind: str, nested: str)
     if nested == "dictionary" and "dictionary" in kind:
         pytest.skip("pyarrow reads no dictionary whose values are of another one")
     cells: Any = _NESTED[nested](_KINDS[kind])
-    source = SpanFiles([io.BytesIO(_written(pa.table({**_observations(4), "x": cells}), file))])
+    source = SpanFiles([io.BytesIO(_written(pa.table({**observations(4), "x": cells}), file))])
     extras = [span.attributes.get("langfuse.observation.x") for span in source.spans()]
     texts = SpanFiles([io.BytesIO(_written(_plain_table(nested), file))])
     assert extras == [span.attributes.get("langfuse.observation.x") for span in texts.spans()]
@@ -362,7 +362,7 @@ def _plain_table(nested: str) -> pa.Table:
     cells: Any = pa.array(_TEXTS)
     if nested != "dictionary":
         cells = _NESTED[nested](cells)
-    return pa.table({**_observations(4), "x": cells})
+    return pa.table({**observations(4), "x": cells})
 
 
 @pytest.mark.parametrize("kind", _KINDS)
@@ -397,7 +397,7 @@ _UNREAD: dict[str, Any] = {
 @pytest.mark.parametrize("kind", _UNREAD)
 @pytest.mark.parametrize("file", ["stream", "arrow"])
 def test_a_column_of_a_kind_that_is_not_read_costs_itself(file: str, kind: str) -> None:
-    table = pa.table({**_observations(2), "x": _UNREAD[kind]})
+    table = pa.table({**observations(2), "x": _UNREAD[kind]})
     source = SpanFiles([io.BytesIO(_written(table, file))])
     assert sum(1 for _ in source.spans()) == 2
     assert [problem.message for problem in source.problems] == [
@@ -414,7 +414,7 @@ def test_a_column_that_pyarrow_has_no_functions_for_costs_itself(
         return 0
 
     monkeypatch.setattr(column_types, "dense_size", without_dates)
-    table = pa.table({**_observations(2), "x": pa.nulls(2, pa.date32())})
+    table = pa.table({**observations(2), "x": pa.nulls(2, pa.date32())})
     source = SpanFiles([io.BytesIO(_written(table, "stream"))])
     assert sum(1 for _ in source.spans()) == 2
     assert [problem.message for problem in source.problems] == ["column x is date32[day]: not read"]
@@ -422,7 +422,7 @@ def test_a_column_that_pyarrow_has_no_functions_for_costs_itself(
 
 @given(odd=cells, columnar=st.sampled_from(["parquet", "arrow"]))
 def test_an_odd_cell_costs_itself_alone(odd: pa.Array[Any], columnar: str) -> None:
-    table = pa.table({"input": odd, **_observations(1)})
+    table = pa.table({"input": odd, **observations(1)})
     sink = io.BytesIO()
     try:
         pq.write_table(table, sink) if columnar == "parquet" else feather.write_feather(table, sink)
@@ -433,7 +433,7 @@ def test_an_odd_cell_costs_itself_alone(odd: pa.Array[Any], columnar: str) -> No
 
 
 def test_a_damaged_batch_costs_its_column(tmp_path: Path) -> None:
-    texts = {"input": ["a" * 0x1235, "b", "c", "d"], **_observations(4)}
+    texts = {"input": ["a" * 0x1235, "b", "c", "d"], **observations(4)}
     feather.write_feather(
         pa.table(texts), path := str(tmp_path / "x.arrow"), "uncompressed", chunksize=2
     )
@@ -484,7 +484,7 @@ def _counted(read: list[int]) -> Any:
 
 
 def test_empty_rows_among_spans_are_counted_once(tmp_path: Path) -> None:
-    span = {name: [cells[0]] for name, cells in _observations(1).items()}
+    span = {name: [cells[0]] for name, cells in observations(1).items()}
     rows = {name: [*cells, *[None] * 600, *cells] for name, cells in span.items()}
     pq.write_table(pa.table(rows), tmp_path / "x.parquet")
     source = open_source(tmp_path / "x.parquet")
@@ -494,7 +494,7 @@ def test_empty_rows_among_spans_are_counted_once(tmp_path: Path) -> None:
 
 def test_a_repeated_row_counts_against_the_limit() -> None:
     rows = 20_000
-    cells = {name: [text[0]] * rows for name, text in _observations(1).items()}
+    cells = {name: [text[0]] * rows for name, text in observations(1).items()}
     source = SpanFiles([io.BytesIO(_written(pa.table(cells), "parquet"))])
     with limited_to(1_000_000):
         assert 0 < sum(1 for _ in source.spans()) <= 1_000_000 // 256
@@ -518,7 +518,7 @@ def test_a_stream_of_arrow_is_read_whatever_its_name(
 
 @given(share=st.floats(0, 1))
 def test_a_stream_of_arrow_that_is_cut_keeps_its_whole_batches(share: float) -> None:
-    table = pa.table(_observations(8))
+    table = pa.table(observations(8))
     with ipc.new_stream(sink := io.BytesIO(), table.schema) as writer:
         writer.write_table(table, max_chunksize=2)
     data = sink.getvalue()[: int(len(sink.getvalue()) * share)]
@@ -534,7 +534,7 @@ _SIZES = st.lists(st.integers(0, 3), min_size=1, max_size=6)
 def test_batches_around_an_empty_one_are_read(sizes: list[int], kind: str, packed: bool) -> None:
     assume(rows := sum(sizes))
     texts = pa.array([f"t{n % 3}" for n in range(rows)]).dictionary_encode()
-    table = pa.table({**_observations(rows), "input": texts})
+    table = pa.table({**observations(rows), "input": texts})
     options = ipc.IpcWriteOptions(compression="zstd" if packed else None)
     make, sink, at = ipc.new_stream if kind == "stream" else ipc.new_file, io.BytesIO(), 0
     with make(sink, table.schema, options=options) as writer:
@@ -547,7 +547,7 @@ def test_batches_around_an_empty_one_are_read(sizes: list[int], kind: str, packe
 
 
 def test_a_large_batch_of_a_stream_costs_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = pa.table({"input": ["q", "x" * 20_000_000, "q"], **_observations(3)})
+    table = pa.table({"input": ["q", "x" * 20_000_000, "q"], **observations(3)})
     options = ipc.IpcWriteOptions(compression="zstd")
     with ipc.new_stream(sink := io.BytesIO(), table.schema, options=options) as writer:
         writer.write_table(table, max_chunksize=1)
@@ -559,7 +559,7 @@ def test_a_large_batch_of_a_stream_costs_itself(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("batch", range(4))
 def test_a_batch_of_a_stream_that_cannot_be_unpacked_costs_itself(batch: int) -> None:
-    table = pa.table({"input": [f"{n}" * 500 for n in range(4)], **_observations(4)})
+    table = pa.table({"input": [f"{n}" * 500 for n in range(4)], **observations(4)})
     options = ipc.IpcWriteOptions(compression="zstd")
     with ipc.new_stream(sink := io.BytesIO(), table.schema, options=options) as writer:
         writer.write_table(table, max_chunksize=1)
@@ -583,7 +583,7 @@ def test_a_column_of_nested_lists_costs_at_most_itself(kind: str, depth: int) ->
     cells: Any = pa.array([1, 2])
     for _ in range(depth):
         cells = pa.ListArray.from_arrays(pa.array([0, 1, 2], pa.int32()), cells)
-    table = pa.table({**_observations(2), "deep": cells})
+    table = pa.table({**observations(2), "deep": cells})
     assert sum(1 for _ in SpanFiles([io.BytesIO(_written(table, kind))]).spans()) == 2
 
 
@@ -599,7 +599,7 @@ def _written(table: pa.Table, kind: str) -> bytes:
     return sink.getvalue()
 
 
-def _observations(count: int) -> dict[str, list[str]]:
+def observations(count: int) -> dict[str, list[str]]:
     """Return the columns of Langfuse's observations without their content."""
     return {
         "id": [f"observation {n}" for n in range(count)],
