@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import shutil
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
@@ -53,6 +54,10 @@ _INFO = (
 )
 _MESSAGES = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id"
 _PARTS = "SELECT message_id, id, data FROM part WHERE session_id = ? ORDER BY id"
+_LONE = (
+    "SELECT count(*) FROM {} WHERE session_id IS NULL"
+    " OR session_id NOT IN (SELECT id FROM session WHERE id IS NOT NULL)"
+)
 
 
 class _Session(NamedTuple):
@@ -203,6 +208,10 @@ def _sessions(database: Path, report: Callable[[str], None]) -> list[_Session]:
                 folder if isinstance(folder, str) else "",
                 changed * _MS if is_time else 0,
             )
+        for table in ("message", "part"):
+            ((lone,),) = connection.rows(_LONE.format(table))
+            if lone:
+                report(f"{_rows(lone, table)} left out: no session has their session_id")
     return [*sessions.values()]
 
 
@@ -256,8 +265,16 @@ def _main_sessions(every: Sequence[_Session]) -> dict[str, str]:
     return main
 
 
-def _open(database: Path, session: str) -> BytesIO:
-    """Return the document that `opencode export` prints of a session."""
+class _Export(BytesIO):
+    """The document that `opencode export` prints of a session."""
+
+    problems: Sequence[str] = ()
+    """The rows that it lacks."""
+
+
+def _open(database: Path, session: str) -> _Export:
+    """Return the export of a session."""
+    damaged: Counter[str] = Counter()
     with _reading(database) as connection:
         row = next(connection.rows(_INFO, (session,)), None)
         if row is None:
@@ -269,24 +286,42 @@ def _open(database: Path, session: str) -> BytesIO:
         }  # fmt: skip
         if parent is not None:
             info["parentID"] = parent
-        messages: dict[str, dict[str, Any]] = {
-            message: {"info": {**_object(data), "id": message}, "parts": []}
-            for message, data in connection.rows(_MESSAGES, (session,))
-        }
+        messages: dict[str, dict[str, Any]] = {}
+        for message, data in connection.rows(_MESSAGES, (session,)):
+            read = _object(data)
+            damaged["message"] += read is None
+            messages[message] = {"info": {**(read or {}), "id": message}, "parts": []}
+        lone = 0
         for message, part, data in connection.rows(_PARTS, (session,)):
-            if message in messages:
-                messages[message]["parts"].append({**_object(data), "id": part})
+            read = _object(data)
+            damaged["part"] += read is None
+            if message not in messages:
+                lone += 1
+            elif read is not None:
+                messages[message]["parts"].append({**read, "id": part})
     document = {"info": info, "messages": [*messages.values()]}
-    return BytesIO(json_codec.dumps(document).encode("utf-8", "surrogatepass"))
+    export = _Export(json_codec.dumps(document).encode("utf-8", "surrogatepass"))
+    export.problems = [
+        f"{_rows(count, table)} left out: data is no JSON object, or nested too deeply"
+        for table, count in damaged.items()
+        if count
+    ]
+    if lone:
+        export.problems.append(f"{_rows(lone, 'part')} left out: no message has their message_id")
+    return export
 
 
-def _object(data: Any) -> dict[str, Any]:
-    """Return the object of a column; an empty one if the column is damaged or nested too deeply."""
+def _rows(count: int, table: str) -> str:
+    return f"{count:,} row{'s' * (count != 1)} of the table {table}"
+
+
+def _object(data: Any) -> dict[str, Any] | None:
+    """Return the object of a column; None if the column is damaged or nested too deeply."""
     text = data.decode("utf-8", "surrogateescape") if isinstance(data, bytes) else data
     try:
         read = json_codec.loads(text)
         if text.count("{") + text.count("[") > _DEEP:
             json_codec.dumps(read)
-    except (ValueError, TypeError):
-        return {}
-    return read if isinstance(read, dict) else {}
+    except (ValueError, TypeError, RecursionError):
+        return None
+    return read if isinstance(read, dict) else None
