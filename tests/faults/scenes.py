@@ -110,7 +110,7 @@ def program(
 
 def limited(place: Place) -> None:
     """Record into several files, and remove those of an earlier program meanwhile."""
-    Rotation.start = lambda self: self._enforce(1)  # type: ignore[method-assign] # no thread
+    Rotation.start = Rotation._enforce  # type: ignore[assignment,method-assign] # no thread
     program(place, None, padding="x" * 4_000, max_size="200KB")
     assert len(list(place.folder.glob("*.jsonl"))) < 6
 

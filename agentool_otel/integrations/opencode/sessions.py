@@ -12,13 +12,15 @@ from __future__ import annotations
 import os
 import shutil
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from io import BytesIO
 from pathlib import Path
+from shlex import quote
 from tempfile import mkdtemp
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from agentool_otel.errors import SourceError, SourceUnreachable
 from agentool_otel.ground import json_codec
@@ -34,13 +36,26 @@ from agentool_otel.reading.sources.session_folder import (
     parse_session_query,
     path_exists,
 )
-from agentool_otel.reading.sources.sqlite_rows import SqliteFile, opened
+from agentool_otel.reading.sources.sqlite_rows import (
+    DamagedFile,
+    SqliteFile,
+    copy_readable,
+    opened,
+)
 
 __all__ = ["OpenCodeSessions"]
 
+_T = TypeVar("_T")
+
 _MS = 1_000_000
 _NAME = "opencode.db"
-_TABLES = {"session", "message", "part"}
+_TABLES = {
+    "session": ("id", "parent_id", "project_id", "directory", "title", "agent", "version",
+                "time_created", "time_updated"),
+    "message": ("session_id", "id", "time_created", "data"),
+    "part": ("session_id", "message_id", "id", "data"),
+}  # fmt: skip
+"""Tables and their columns that are read."""
 _LATEST_MS = 1 << 53
 """Milliseconds of a time are fewer."""
 _DEEP = 200
@@ -53,6 +68,10 @@ _INFO = (
 )
 _MESSAGES = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id"
 _PARTS = "SELECT message_id, id, data FROM part WHERE session_id = ? ORDER BY id"
+_LONE = (
+    "SELECT count(*) FROM {} WHERE session_id IS NULL"
+    " OR session_id NOT IN (SELECT id FROM session WHERE id IS NOT NULL)"
+)
 
 
 class _Session(NamedTuple):
@@ -77,12 +96,11 @@ class _Database(SpanFiles):
             select: returns the sessions to read, of all that the file has.
         """
         place = printable_place(original)
-        is_there = path_exists(original)
-        database, folder = _copied(original) if is_there else (original, None)
-        if folder is not None:
-            weakref.finalize(self, _remove, folder)
-        problems: list[str] = []
-        every = _sessions(database, problems.append) if is_there else []
+        if not path_exists(original):
+            raise SourceUnreachable(f"opencode has no sessions here (looked in {place})")
+        database, odd = _SessionsFile(original), list[str]()
+        every = database.read(partial(_sessions, report=odd.append))
+        problems = [*database.losses, *odd]
         if problems and not every:
             raise SourceError(f"{place} has no session that can be read: {problems[0]}")
         if not every:
@@ -95,6 +113,53 @@ class _Database(SpanFiles):
         ]
         super().__init__(files, name)
         self.left_out = tuple((place, problem) for problem in problems)
+
+
+class _SessionsFile:
+    """A database, read without writing to its folder, even if it is damaged."""
+
+    def __init__(self, original: Path):
+        self._file, folder = _copied(original)
+        if folder is not None:
+            weakref.finalize(self, _remove, folder)
+        self.losses: list[str] = []
+        """What is lost, once a damaged database is copied."""
+        self._damaged_session: str | None = None
+        """The session that the damage was found in; None if it is known since the beginning."""
+
+    def of_session(self, session: str) -> tuple[_Export, Sequence[str]]:
+        """Return the export of a session, and the losses if they were found in it."""
+        had_losses = bool(self.losses)
+        export = self.read(partial(_export, session=session))
+        if self.losses and not had_losses:
+            self._damaged_session = session
+        return export, self.losses if self._damaged_session == session else ()
+
+    def read(self, query: Callable[[SqliteFile], _T]) -> _T:
+        """Return the result of a function that reads the database. If that is damaged, the function
+        is called once more with what is left of it.
+
+        Raises:
+            SourceError: it cannot be read, or has other tables.
+        """
+        try:
+            with _reading(self._file) as connection:
+                return query(connection)
+        except DamagedFile:
+            if self.losses:
+                raise
+            self._leave_damage()
+        with _reading(self._file) as connection:
+            return query(connection)
+
+    def _leave_damage(self) -> None:
+        folder = Path(mkdtemp(prefix="agentool-"))
+        weakref.finalize(self, _remove, folder)
+        copy = folder / _NAME
+        is_in_use = _is_in_use(self._file)
+        losses = copy_readable(self._file, copy, _TABLES, is_in_use=is_in_use, hint=_HINT)
+        self.losses = losses or ["it is damaged outside its tables of sessions"]
+        self._file = copy
 
 
 class OpenCodeSessions(_Database):
@@ -161,48 +226,65 @@ def _reading(database: Path) -> AbstractContextManager[SqliteFile]:
     Raises:
         SourceError: it cannot be read, or has other tables.
     """
-    is_in_use = database.with_name(f"{database.name}-wal").exists()
-    return opened(database, is_in_use=is_in_use, hint=_HINT)
+    return opened(database, is_in_use=_is_in_use(database), hint=_HINT)
+
+
+def _is_in_use(database: Path) -> bool:
+    return database.with_name(f"{database.name}-wal").exists()
 
 
 def _has_sessions(database: Path) -> bool:
-    """Return whether an SQLite file has the tables of opencode."""
+    """Return whether an SQLite file has the tables of opencode, as far as it can be read.
+
+    Raises:
+        DamagedFile: not even the list of its tables can be read.
+    """
     folder: Path | None = None
     try:
         copy, folder = _copied(database)
-        with _reading(copy) as connection:
+        hint = f"sqlite3 {quote(printable_place(database))} .recover prints what is left of it"
+        in_use = _is_in_use(copy)
+        with opened(copy, is_in_use=in_use, hint=hint, is_damaged=True) as connection:
             tables = connection.tables()
+    except DamagedFile:
+        raise
     except SourceError:
         return False
     finally:
         if folder is not None:
             _remove(folder)
-    return tables >= _TABLES
+    return tables >= _TABLES.keys()
 
 
-def _sessions(database: Path, report: Callable[[str], None]) -> list[_Session]:
+def _sessions(connection: SqliteFile, report: Callable[[str], None]) -> list[_Session]:
     """Return the sessions of a database, each once; report the rows that are none.
 
     Raises:
-        SourceError: it cannot be read, or has other tables.
+        SourceError: it has other tables.
     """
+    if missing := _TABLES.keys() - connection.tables():
+        raise SourceError(f"it has no table {', '.join(sorted(missing))}; hint: {_HINT}")
     sessions: dict[str, _Session] = {}
-    with _reading(database) as connection:
-        if missing := _TABLES - connection.tables():
-            raise SourceError(f"it has no table {', '.join(sorted(missing))}; hint: {_HINT}")
-        for number, (own, parent, folder, changed) in enumerate(connection.rows(_SESSIONS)):
-            if not isinstance(own, str) or not own:
-                report(f"session {number} left out: its id is no text")
-                continue
-            is_time = isinstance(changed, int) and abs(changed) < _LATEST_MS
-            if not is_time:
-                report(f"session {own}: its time is no number of milliseconds")
-            sessions[own] = _Session(
-                own,
-                parent if isinstance(parent, str) else None,
-                folder if isinstance(folder, str) else "",
-                changed * _MS if is_time else 0,
-            )
+    problems: list[str] = []
+    for number, (own, parent, folder, changed) in enumerate(connection.rows(_SESSIONS)):
+        if not isinstance(own, str) or not own:
+            problems.append(f"session {number} left out: its id is no text")
+            continue
+        is_time = isinstance(changed, int) and abs(changed) < _LATEST_MS
+        if not is_time:
+            problems.append(f"session {own}: its time is no number of milliseconds")
+        sessions[own] = _Session(
+            own,
+            parent if isinstance(parent, str) else None,
+            folder if isinstance(folder, str) else "",
+            changed * _MS if is_time else 0,
+        )
+    for table in ("message", "part"):
+        ((lone,),) = connection.rows(_LONE.format(table))
+        if lone:
+            problems.append(f"{_rows(lone, table)} left out: no session has their session_id")
+    for problem in problems:  # once the database is read to its end
+        report(problem)
     return [*sessions.values()]
 
 
@@ -256,37 +338,68 @@ def _main_sessions(every: Sequence[_Session]) -> dict[str, str]:
     return main
 
 
-def _open(database: Path, session: str) -> BytesIO:
-    """Return the document that `opencode export` prints of a session."""
-    with _reading(database) as connection:
-        row = next(connection.rows(_INFO, (session,)), None)
-        if row is None:
-            raise SourceError(f"session {session} is not there any more")
-        own, parent, project, folder, title, agent, version, created, updated = row
-        info = {
-            "id": own, "projectID": project, "directory": folder, "title": title, "agent": agent,
-            "version": version, "time": {"created": created, "updated": updated},
-        }  # fmt: skip
-        if parent is not None:
-            info["parentID"] = parent
-        messages: dict[str, dict[str, Any]] = {
-            message: {"info": {**_object(data), "id": message}, "parts": []}
-            for message, data in connection.rows(_MESSAGES, (session,))
-        }
-        for message, part, data in connection.rows(_PARTS, (session,)):
-            if message in messages:
-                messages[message]["parts"].append({**_object(data), "id": part})
+class _Export(BytesIO):
+    """The document that `opencode export` prints of a session."""
+
+    problems: list[str] = []  # noqa: RUF012 # replaced, not changed
+    """The rows that it lacks."""
+
+
+def _open(database: _SessionsFile, session: str) -> _Export:
+    """Return the export of a session."""
+    export, losses = database.of_session(session)
+    export.problems = [*losses, *export.problems]
+    return export
+
+
+def _export(connection: SqliteFile, session: str) -> _Export:
+    damaged: Counter[str] = Counter()
+    row = next(connection.rows(_INFO, (session,)), None)
+    if row is None:
+        raise SourceError(f"session {session} is not there any more")
+    own, parent, project, folder, title, agent, version, created, updated = row
+    info = {
+        "id": own, "projectID": project, "directory": folder, "title": title, "agent": agent,
+        "version": version, "time": {"created": created, "updated": updated},
+    }  # fmt: skip
+    if parent is not None:
+        info["parentID"] = parent
+    messages: dict[str, dict[str, Any]] = {}
+    for message, data in connection.rows(_MESSAGES, (session,)):
+        read = _object(data)
+        damaged["message"] += read is None
+        messages[message] = {"info": {**(read or {}), "id": message}, "parts": []}
+    lone = 0
+    for message, part, data in connection.rows(_PARTS, (session,)):
+        read = _object(data)
+        damaged["part"] += read is None
+        if message not in messages:
+            lone += 1
+        elif read is not None:
+            messages[message]["parts"].append({**read, "id": part})
     document = {"info": info, "messages": [*messages.values()]}
-    return BytesIO(json_codec.dumps(document).encode("utf-8", "surrogatepass"))
+    export = _Export(json_codec.dumps(document).encode("utf-8", "surrogatepass"))
+    export.problems = [
+        f"{_rows(count, table)} left out: data is no JSON object, or nested too deeply"
+        for table, count in damaged.items()
+        if count
+    ]
+    if lone:
+        export.problems.append(f"{_rows(lone, 'part')} left out: no message has their message_id")
+    return export
 
 
-def _object(data: Any) -> dict[str, Any]:
-    """Return the object of a column; an empty one if the column is damaged or nested too deeply."""
+def _rows(count: int, table: str) -> str:
+    return f"{count:,} row{'s' * (count != 1)} of the table {table}"
+
+
+def _object(data: Any) -> dict[str, Any] | None:
+    """Return the object of a column; None if the column is damaged or nested too deeply."""
     text = data.decode("utf-8", "surrogateescape") if isinstance(data, bytes) else data
     try:
         read = json_codec.loads(text)
         if text.count("{") + text.count("[") > _DEEP:
             json_codec.dumps(read)
-    except (ValueError, TypeError):
-        return {}
-    return read if isinstance(read, dict) else {}
+    except (ValueError, TypeError, RecursionError):
+        return None
+    return read if isinstance(read, dict) else None

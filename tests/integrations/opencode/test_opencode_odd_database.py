@@ -81,6 +81,45 @@ def test_an_odd_cell_leaves_the_other_session(
         assert "Delete prices.csv." in inputs(where)[0]
 
 
+@pytest.mark.parametrize("odd", [odd for odd in CELLS if odd != "deep whole JSON"])
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [("session", "id"), ("part", "message_id"),
+     *((table, column) for table in ("message", "part") for column in ("session_id", "data"))],
+)  # fmt: skip
+@pytest.mark.parametrize("row", ["min", "max"])
+def test_no_span_is_lost_without_a_problem(
+    row: str, table: str, column: str, odd: str, file: Path
+) -> None:
+    whole = len(list(open_source(str(file)).spans()))
+    where = f"rowid = (SELECT {row}(rowid) FROM {table})"
+    changed(file, f"UPDATE {table} SET {column} = ? WHERE {where}", CELLS[odd])
+    source = open_source(str(file))
+    assert len(list(source.spans())) == whole or source.problems
+
+
+@pytest.mark.parametrize("odd", [odd for odd in CELLS if odd != "deep whole JSON"])
+@pytest.mark.parametrize("table", ["message", "part"])
+def test_rows_without_an_object_are_counted(table: str, odd: str, file: Path) -> None:
+    row = f"session_id = (SELECT min(session_id) FROM {table})"
+    changed(file, f"UPDATE {table} SET data = ? WHERE {row}", CELLS[odd])
+    with closing(sqlite3.connect(file)) as connection:
+        ((count,),) = connection.execute(f"SELECT count(*) FROM {table} WHERE {row}")
+    source = open_source(str(file))
+    for _ in range(2):  # each reading has its own problems
+        list(source.spans())
+        assert [problem.message for problem in source.problems] == [
+            f"{count} row{'s' * (count > 1)} of the table {table} left out: "
+            "data is no JSON object, or nested too deeply"
+        ]
+
+
+def test_parts_of_no_message_are_counted(file: Path) -> None:
+    changed(file, "UPDATE part SET message_id = 'x' WHERE rowid = (SELECT min(rowid) FROM part)")
+    (problem,) = inputs(str(file))[1]
+    assert problem.endswith("1 row of the table part left out: no message has their message_id")
+
+
 def test_a_session_without_a_time_is_named_and_read(file: Path) -> None:
     changed(file, "UPDATE session SET time_updated = NULL WHERE id = (SELECT id FROM session)")
     found, problems = inputs(str(file))
@@ -94,7 +133,9 @@ def test_a_session_without_an_id_is_named_and_left_out(file: Path) -> None:
     found, problems = inputs("opencode://?since=1970-01-01")
     assert len(found) == 1
     assert [problem.partition(": ")[2] for problem in problems] == [
-        "session 0 left out: its id is no text"
+        "session 0 left out: its id is no text",
+        "2 rows of the table message left out: no session has their session_id",
+        "4 rows of the table part left out: no session has their session_id",
     ]
 
 

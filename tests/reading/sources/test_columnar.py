@@ -9,6 +9,7 @@ import json
 import struct
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -25,7 +26,7 @@ from agentool_otel.errors import DecodeError, MissingDependencyError
 from agentool_otel.loading import load, rebuild
 from agentool_otel.model.problems import Problem
 from agentool_otel.model.spans import SpanRecord
-from agentool_otel.reading.sources.files import columnar, compression
+from agentool_otel.reading.sources.files import column_types, columnar, compression
 from agentool_otel.reading.sources.files.columnar_parts import Slice
 from agentool_otel.reading.sources.files.compression import limited_to
 from agentool_otel.reading.sources.files.span_files import SpanFiles
@@ -263,7 +264,7 @@ def test_a_prompt_that_every_row_repeats_is_read_whole(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    cells = {"input": ["x" * size] * rows, **_observations(rows)}
+    cells = {"input": ["x" * size] * rows, **observations(rows)}
     pq.write_table(pa.table(cells), tmp_path / "x.parquet", **options)
     monkeypatch.setattr(compression, "_SMALL", 3 << 20)
     monkeypatch.setattr(compression, "_RATIO", 1)
@@ -275,7 +276,7 @@ def test_a_prompt_that_every_row_repeats_is_read_whole(
 def test_texts_that_differ_have_the_limit_of_any_packed_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cells = {"input": [f"{n}" + "x" * 10_000 for n in range(2000)], **_observations(2000)}
+    cells = {"input": [f"{n}" + "x" * 10_000 for n in range(2000)], **observations(2000)}
     path = tmp_path / "x.parquet"
     pq.write_table(pa.table(cells), path, compression="zstd")
     monkeypatch.setattr(compression, "_SMALL", 10 << 20)
@@ -292,7 +293,7 @@ def test_texts_that_differ_have_the_limit_of_any_packed_file(
 def test_a_batch_above_the_limit_is_not_unpacked(
     option: bool, packing: Literal["lz4", "zstd"], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cells = {"input": ["q", "x" * 20_000_000], **_observations(2)}
+    cells = {"input": ["q", "x" * 20_000_000], **observations(2)}
     feather.write_feather(
         pa.table(cells), str(tmp_path / "x.arrow"), compression=packing, chunksize=1
     )
@@ -322,9 +323,106 @@ cells = st.one_of(
 )
 
 
+_TEXTS = ["first", None, "a text of more than twelve bytes", "first"]
+_KINDS: dict[str, Any] = {
+    "view": pa.array(_TEXTS, pa.string_view()),
+    "large text": pa.array(_TEXTS, pa.large_string()),
+    "dictionary": pa.array(_TEXTS).dictionary_encode(),
+    "dictionary of large texts": pa.array(_TEXTS, pa.large_string()).dictionary_encode(),
+    "dictionary of views": pa.DictionaryArray.from_arrays(
+        pa.array([0, None, 1, 0], pa.uint32()), pa.array([_TEXTS[0], _TEXTS[2]], pa.string_view())
+    ),
+    "dictionary with a null": pa.DictionaryArray.from_arrays(
+        pa.array([0, 1, 2, 0]), pa.array(_TEXTS[:3], pa.string_view())
+    ),
+}
+_NESTED: dict[str, Callable[[Any], Any]] = {
+    "itself": lambda cells: cells,
+    "object": lambda cells: pa.StructArray.from_arrays([cells], ["text"]),
+    "list": lambda cells: pa.ListArray.from_arrays(pa.array([0, 1, 2, 3, 4], pa.int32()), cells),
+    "dictionary": lambda cells: pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3]), cells),
+}
+
+
+@pytest.mark.parametrize("nested", _NESTED)
+@pytest.mark.parametrize("kind", _KINDS)
+@pytest.mark.parametrize("file", ["stream", "arrow"])
+def test_a_column_of_any_kind_of_text_is_read(file: str, kind: str, nested: str) -> None:
+    if nested == "dictionary" and "dictionary" in kind:
+        pytest.skip("pyarrow reads no dictionary whose values are of another one")
+    cells: Any = _NESTED[nested](_KINDS[kind])
+    source = SpanFiles([io.BytesIO(_written(pa.table({**observations(4), "x": cells}), file))])
+    extras = [span.attributes.get("langfuse.observation.x") for span in source.spans()]
+    texts = SpanFiles([io.BytesIO(_written(_plain_table(nested), file))])
+    assert extras == [span.attributes.get("langfuse.observation.x") for span in texts.spans()]
+    assert source.problems == []
+
+
+def _plain_table(nested: str) -> pa.Table:
+    cells: Any = pa.array(_TEXTS)
+    if nested != "dictionary":
+        cells = _NESTED[nested](cells)
+    return pa.table({**observations(4), "x": cells})
+
+
+@pytest.mark.parametrize("kind", _KINDS)
+@pytest.mark.parametrize("column", ["name", "kind", "attributes", "trace_id"])
+def test_a_column_of_spans_may_be_any_kind_of_text(
+    column: str, kind: str, records: list[SpanRecord]
+) -> None:
+    table = _table(records)
+    cells: Any = table.column(column).combine_chunks()
+    if "dictionary" in kind:
+        cells = cells.dictionary_encode()
+        cells = pa.DictionaryArray.from_arrays(
+            cells.indices, cells.dictionary.cast(_KINDS[kind].type.value_type)
+        )
+    else:
+        cells = cells.cast(_KINDS[kind].type)
+    table = table.set_column(table.schema.get_field_index(column), column, cells)
+    source = SpanFiles([io.BytesIO(_written(table, "stream"))])
+    assert list(source.spans()) == records
+    assert source.problems == []
+
+
+_RUNS: Any = pa.RunEndEncodedArray.from_arrays(pa.array([2], pa.int32()), pa.array(["x"]))
+_UNREAD: dict[str, Any] = {
+    "list view": pa.nulls(2, pa.list_view(pa.string())),
+    "runs": _RUNS,
+    "object of runs": pa.StructArray.from_arrays([_RUNS], ["a"]),
+    "union": pa.UnionArray.from_sparse(pa.array([0, 0], pa.int8()), [pa.array(["x", "y"])]),
+}
+
+
+@pytest.mark.parametrize("kind", _UNREAD)
+@pytest.mark.parametrize("file", ["stream", "arrow"])
+def test_a_column_of_a_kind_that_is_not_read_costs_itself(file: str, kind: str) -> None:
+    table = pa.table({**observations(2), "x": _UNREAD[kind]})
+    source = SpanFiles([io.BytesIO(_written(table, file))])
+    assert sum(1 for _ in source.spans()) == 2
+    assert [problem.message for problem in source.problems] == [
+        f"column x is {_UNREAD[kind].type}: not read"
+    ]
+
+
+def test_a_column_that_pyarrow_has_no_functions_for_costs_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def without_dates(array: Any) -> int:
+        if pa.types.is_date32(array.type):
+            raise pa.ArrowNotImplementedError("no kernel")
+        return 0
+
+    monkeypatch.setattr(column_types, "dense_size", without_dates)
+    table = pa.table({**observations(2), "x": pa.nulls(2, pa.date32())})
+    source = SpanFiles([io.BytesIO(_written(table, "stream"))])
+    assert sum(1 for _ in source.spans()) == 2
+    assert [problem.message for problem in source.problems] == ["column x is date32[day]: not read"]
+
+
 @given(odd=cells, columnar=st.sampled_from(["parquet", "arrow"]))
 def test_an_odd_cell_costs_itself_alone(odd: pa.Array[Any], columnar: str) -> None:
-    table = pa.table({"input": odd, **_observations(1)})
+    table = pa.table({"input": odd, **observations(1)})
     sink = io.BytesIO()
     try:
         pq.write_table(table, sink) if columnar == "parquet" else feather.write_feather(table, sink)
@@ -335,7 +433,7 @@ def test_an_odd_cell_costs_itself_alone(odd: pa.Array[Any], columnar: str) -> No
 
 
 def test_a_damaged_batch_costs_its_column(tmp_path: Path) -> None:
-    texts = {"input": ["a" * 0x1235, "b", "c", "d"], **_observations(4)}
+    texts = {"input": ["a" * 0x1235, "b", "c", "d"], **observations(4)}
     feather.write_feather(
         pa.table(texts), path := str(tmp_path / "x.arrow"), "uncompressed", chunksize=2
     )
@@ -386,7 +484,7 @@ def _counted(read: list[int]) -> Any:
 
 
 def test_empty_rows_among_spans_are_counted_once(tmp_path: Path) -> None:
-    span = {name: [cells[0]] for name, cells in _observations(1).items()}
+    span = {name: [cells[0]] for name, cells in observations(1).items()}
     rows = {name: [*cells, *[None] * 600, *cells] for name, cells in span.items()}
     pq.write_table(pa.table(rows), tmp_path / "x.parquet")
     source = open_source(tmp_path / "x.parquet")
@@ -396,7 +494,7 @@ def test_empty_rows_among_spans_are_counted_once(tmp_path: Path) -> None:
 
 def test_a_repeated_row_counts_against_the_limit() -> None:
     rows = 20_000
-    cells = {name: [text[0]] * rows for name, text in _observations(1).items()}
+    cells = {name: [text[0]] * rows for name, text in observations(1).items()}
     source = SpanFiles([io.BytesIO(_written(pa.table(cells), "parquet"))])
     with limited_to(1_000_000):
         assert 0 < sum(1 for _ in source.spans()) <= 1_000_000 // 256
@@ -420,7 +518,7 @@ def test_a_stream_of_arrow_is_read_whatever_its_name(
 
 @given(share=st.floats(0, 1))
 def test_a_stream_of_arrow_that_is_cut_keeps_its_whole_batches(share: float) -> None:
-    table = pa.table(_observations(8))
+    table = pa.table(observations(8))
     with ipc.new_stream(sink := io.BytesIO(), table.schema) as writer:
         writer.write_table(table, max_chunksize=2)
     data = sink.getvalue()[: int(len(sink.getvalue()) * share)]
@@ -429,18 +527,54 @@ def test_a_stream_of_arrow_that_is_cut_keeps_its_whole_batches(share: float) -> 
         assert sum(1 for _ in source.spans()) in (0, 2, 4, 6, 8)
 
 
-def test_a_large_batch_of_a_stream_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = pa.table({"input": ["q", "x" * 20_000_000, "q"], **_observations(3)})
+_SIZES = st.lists(st.integers(0, 3), min_size=1, max_size=6)
+
+
+@given(sizes=_SIZES, kind=st.sampled_from(["stream", "arrow"]), packed=st.booleans())
+def test_batches_around_an_empty_one_are_read(sizes: list[int], kind: str, packed: bool) -> None:
+    assume(rows := sum(sizes))
+    texts = pa.array([f"t{n % 3}" for n in range(rows)]).dictionary_encode()
+    table = pa.table({**observations(rows), "input": texts})
+    options = ipc.IpcWriteOptions(compression="zstd" if packed else None)
+    make, sink, at = ipc.new_stream if kind == "stream" else ipc.new_file, io.BytesIO(), 0
+    with make(sink, table.schema, options=options) as writer:
+        for size in sizes:
+            writer.write_batch(table.to_batches()[0].slice(at, size))
+            at += size
+    source = SpanFiles([io.BytesIO(sink.getvalue())])
+    assert sum(1 for _ in source.spans()) == rows
+    assert source.problems == []
+
+
+def test_a_large_batch_of_a_stream_costs_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = pa.table({"input": ["q", "x" * 20_000_000, "q"], **observations(3)})
     options = ipc.IpcWriteOptions(compression="zstd")
     with ipc.new_stream(sink := io.BytesIO(), table.schema, options=options) as writer:
         writer.write_table(table, max_chunksize=1)
     monkeypatch.setenv("AGENTOOL_UNPACK_LIMIT", "10MB")
     source = SpanFiles([io.BytesIO(sink.getvalue())])
-    assert sum(1 for _ in source.spans()) == 1
-    assert [item.where for item in source.problems] == [
-        "input record batch 1",
-        "input record batch 2",
-    ]
+    assert sum(1 for _ in source.spans()) == 2
+    assert [item.where for item in source.problems] == ["input record batch 1"]
+
+
+@pytest.mark.parametrize("batch", range(4))
+def test_a_batch_of_a_stream_that_cannot_be_unpacked_costs_itself(batch: int) -> None:
+    table = pa.table({"input": [f"{n}" * 500 for n in range(4)], **observations(4)})
+    options = ipc.IpcWriteOptions(compression="zstd")
+    with ipc.new_stream(sink := io.BytesIO(), table.schema, options=options) as writer:
+        writer.write_table(table, max_chunksize=1)
+    data, at = bytearray(sink.getvalue()), -1
+    for _ in range(batch + 1):
+        at = data.index(_ZSTD, data.index(_PACKED_500, at + 1))
+    data[at : at + 4] = b"none"
+    source = SpanFiles([io.BytesIO(bytes(data))])
+    assert sum(1 for _ in source.spans()) == 3
+    assert [item.where for item in source.problems] == [f"input record batch {batch}"]
+
+
+_ZSTD = bytes.fromhex("28b52ffd")
+_PACKED_500 = struct.pack("<q", 500)
+"""The size of a packed buffer of so many bytes."""
 
 
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])
@@ -449,7 +583,7 @@ def test_a_column_of_nested_lists_costs_at_most_itself(kind: str, depth: int) ->
     cells: Any = pa.array([1, 2])
     for _ in range(depth):
         cells = pa.ListArray.from_arrays(pa.array([0, 1, 2], pa.int32()), cells)
-    table = pa.table({**_observations(2), "deep": cells})
+    table = pa.table({**observations(2), "deep": cells})
     assert sum(1 for _ in SpanFiles([io.BytesIO(_written(table, kind))]).spans()) == 2
 
 
@@ -465,7 +599,7 @@ def _written(table: pa.Table, kind: str) -> bytes:
     return sink.getvalue()
 
 
-def _observations(count: int) -> dict[str, list[str]]:
+def observations(count: int) -> dict[str, list[str]]:
     """Return the columns of Langfuse's observations without their content."""
     return {
         "id": [f"observation {n}" for n in range(count)],

@@ -70,7 +70,7 @@ def child(kind: str, n: int, folder: Path) -> None:
     os.environ["AGENTOOL_MAX_SIZE"] = "100KB" if kind == "removal" else "1GB"
     report = os.open("ended", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     Limits.part_size = lambda self, writers=1: PART  # type: ignore[method-assign] # small files
-    Rotation.start = lambda self: self._enforce(1)  # type: ignore[method-assign] # no thread
+    Rotation.start = Rotation._enforce  # type: ignore[assignment,method-assign] # no thread
     left = n
     for name in CALLS:
         setattr(os, name, counted(getattr(os, name)))

@@ -111,7 +111,7 @@ class _Tools:
             call = record.attributes.get(_CALL_ID)
             if record.attributes.get("event.name") == "tool_decision" and isinstance(call, str):
                 part = tool_call(tool_name(record.attributes), None, call)
-                self._asked[record.attributes.get(_REQUEST_ID)][call] = part
+                self._asked[text_or_none(record.attributes.get(_REQUEST_ID))][call] = part
 
     def asked_for(self, request: object) -> Iterable[Part]:
         """Return the parts of a model's message that ask for tools."""

@@ -32,6 +32,8 @@ from agentool_otel.model.spans import SpanRecord
 
 __all__ = ["of_logs"]
 
+_PLACE = ("prompt_id", "model", "role")
+"""What the records of one request have in common."""
 _DELEGATION = "invoke_agent"
 _REQUEST_NS = 50 * 10**6
 """Longest time between the record of a request and the start that its outcome shows."""
@@ -48,7 +50,7 @@ def of_logs(logs: Sequence[tuple[str, SpanRecord]], read: Read) -> Iterator[Entr
         attributes = record.attributes
         agent = sub_agent_of(attributes.get("prompt_id"))
         if name in ("api_request", "api_response", "api_error"):
-            place = tuple(map(attributes.get, ("prompt_id", "model", "role")))
+            place = tuple(text_or_none(attributes.get(key)) for key in _PLACE)
             entries = list(_of_model(name, record, agent, read, requests[place]))
             delegated += filter(None, map(_delegated, entries))
             yield from entries

@@ -74,7 +74,7 @@ class _Tree:
 def of_spans(spans: Sequence[tuple[str, SpanRecord]], read: Read) -> Iterator[Entry]:
     """Yield the entries of spans, each with its name, in order of time."""
     tree = _Tree(spans)
-    with_span = {record.attributes.get("gen_ai.tool.call_id") for _, record in spans}
+    with_span = {text_or_none(record.attributes.get("gen_ai.tool.call_id")) for _, record in spans}
     for name, record in spans:
         agent = tree.agent_of(record)
         if name == "llm_call":

@@ -103,7 +103,7 @@ class Logs:
         self, record: SpanRecord, name: str, agent: str | None, turn: str | None
     ) -> Iterator[Entry]:
         attributes = record.attributes
-        waiting = self._requests[attributes.get("prompt_id")]
+        waiting = self._requests[text_or_none(attributes.get("prompt_id"))]
         subagent = text_or_none(attributes.get("subagent_name"))
         session = text_or_none(attributes.get("session.id"))
         if name == "api_request":

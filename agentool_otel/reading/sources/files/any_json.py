@@ -280,6 +280,7 @@ class AnyJson:
                 except (ValueError, RecursionError):
                     self._report(where, f"span {span.get('name')!r} left out: {error}")
                     continue
+                self._report_lost(span, f"span {span.get('name')!r}", where)
                 other.scope, other.resource = scope, resource
                 yield other
 
@@ -294,7 +295,20 @@ class AnyJson:
             inner = resource.get("attributes") if isinstance(resource, dict) else resource
             if not attributes and inner:
                 self._report(where, f"resource attributes left out: {error}")
+            elif isinstance(resource, dict):
+                self._report_lost(resource, "resource", where)
             return attributes
+
+    def _report_lost(self, item: dict[str, Any], name: str, where: str) -> None:
+        """Report the attributes that could not be read of a span, a record or a resource."""
+        members = (item.get("events"), item.get("links"))
+        parts = [part for parts in members if isinstance(parts, list) for part in parts]
+        if lost := sum(1 for part in parts if not isinstance(part, dict)):
+            self._report(where, f"{name}: {lost} of its events and links left out: no objects")
+        parts = [item, *(part for part in parts if isinstance(part, dict))]
+        if lost := sum(v.unreadable(part.get("attributes")) for part in parts):
+            what = "1 attribute" if lost == 1 else f"{lost:,} attributes"
+            self._report(where, f"{name}: {what} left out: no object with a key and a value")
 
     def _logs(
         self, records: Json, scope: str, resource: Attributes, where: str
@@ -303,8 +317,10 @@ class AnyJson:
             span = log_record.record(item, scope, resource)
             if span is None:
                 self.skipped += 1
-            else:
-                yield span
+                continue
+            if v.unreadable(item.get("attributes")):
+                self._report_lost(item, f"log record {span.name!r}", where)
+            yield span
 
     def _objects(self, value: Json, name: str, where: str) -> Iterator[dict[str, Any]]:
         items: list[Json] = value if value.__class__ is list else [] if value is None else [value]

@@ -21,13 +21,16 @@ _MAGIC = b"ARROW1"
 _CONTINUED = b"\xff" * 4
 _BLOCK = struct.Struct("<qiiq")
 _PAIR = struct.Struct("<qq")
+_MARKED = struct.Struct("<4si")
+"""The mark and the size of a message."""
 _INT, _SHORT, _LONG = struct.Struct("<i"), struct.Struct("<H"), struct.Struct("<q")
 _OLD_COMPRESSION = b"ARROW:experimental_compression"
 """Metadata of a packed message of Arrow 0.17."""
-_DICTIONARY, _BATCH = 2, 3
+_SCHEMA, _DICTIONARY, _BATCH = 1, 2, 3
 """Kinds of messages."""
 _PREFIX = 12
 """Bytes of the mark, the size of a message, and the place of its table."""
+_CHUNK = 1 << 20
 _POINTER = 8
 """Bytes that a cell takes at least, once it is read: a column of nulls has none in its file."""
 
@@ -104,13 +107,21 @@ class Headers:
         ValueError: they are damaged.
     """
 
-    def __init__(self, file: BinaryIO, *, is_stream: bool = False):
+    def __init__(self, file: BinaryIO, *, stream_at: int | None = None):
+        """
+        Args:
+            file: the file.
+            stream_at: where a stream begins in it; None for a file with a footer.
+        """
         self._file = file
-        self._end = file.seek(0, SEEK_END)
+        self.end = self._end = file.seek(0, SEEK_END)
+        """Where a stream ends: behind its end marker, or where another one begins."""
         self.is_cut = False
         """Whether a stream ends in the middle of a message."""
-        if is_stream:
-            self._dictionaries, self._batches = self._scan()
+        self.others: list[tuple[int, int]] = []
+        """Where the messages of a stream that are of no known kind begin and end."""
+        if stream_at is not None:
+            self._dictionaries, self._batches = self._scan(stream_at)
             return
         tail = self._read(self._end - 10, 10)
         size = _INT.unpack(tail[:4])[0]
@@ -120,26 +131,49 @@ class Headers:
         self._dictionaries = list(footer.items(2, _BLOCK))
         self._batches = list(footer.items(3, _BLOCK))
 
-    def _scan(self) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+    def _scan(self, start: int) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
         """Return the blocks of the messages of a stream, as the footer of a file lists them."""
         blocks: dict[int, list[tuple[int, ...]]] = {_DICTIONARY: [], _BATCH: []}
-        at = 0
+        at = start
         while at < self._end:
             try:
-                size = _INT.unpack(self._read(at, 8)[4:])[0]
-                if size == 0:
+                mark, size = _MARKED.unpack(self._read(at, _MARKED.size))
+                if size == 0 and mark in (_CONTINUED, bytes(4)):
+                    self.end = at + _MARKED.size
                     break
                 message = _root(self._read(at + 8, size))
+                kind, body = message.byte(1), message.long(3)
             except ValueError:
                 self.is_cut = True
                 break
-            body = message.long(3)
-            if body < 0 or at + 8 + size + body > self._end:
+            after = at + 8 + size + body
+            if mark != _CONTINUED or body < 0 or after > self._end:
                 self.is_cut = True
                 break
-            blocks.get(message.byte(1), []).append((at, size + 8, 0, body))
-            at += 8 + size + body
+            if kind == _SCHEMA and at > start:
+                self.end = at
+                break
+            if kind in blocks:
+                blocks[kind].append((at, size + 8, 0, body))
+            elif at > start:
+                self.others.append((at, after))
+            at = after
         return blocks[_DICTIONARY], blocks[_BATCH]
+
+    def following(self) -> int:
+        """Return how many bytes are behind a stream, without zeros that fill it up."""
+        at, count, found = self.end, 0, 0
+        self._file.seek(at)
+        while data := self._file.read(_CHUNK):
+            if size := len(data.rstrip(b"\0")):
+                found = count + size
+            count += len(data)
+        return found
+
+    def is_followed(self) -> bool:
+        """Return whether another stream begins where a stream ends."""
+        self._file.seek(self.end)
+        return is_stream(self._file.read(_PREFIX))
 
     @property
     def batches(self) -> int:
@@ -160,6 +194,11 @@ class Headers:
         if not 0 <= number < len(self._batches):
             raise ValueError("its footer does not name it")
         return self._size(self._batches[number], _BATCH)
+
+    def place(self, number: int) -> tuple[int, int]:
+        """Return where the message of a record batch begins, and where it ends."""
+        offset, metadata_size, _, body = self._batches[number]
+        return offset, offset + metadata_size + body
 
     def _size(self, block: tuple[int, ...], kind: int) -> BatchSize:
         offset, metadata_size, _, _ = block

@@ -44,7 +44,7 @@ def named_once(schema: pa.Schema, report: Callable[[str], None]) -> tuple[list[i
             report(f"there is more than one column {name}: the first is read")
         elif (levels := _levels(kind := schema.field(place).type)) > _DEEPEST:
             report(f"column {name} is nested in {levels} levels: not read")
-        elif not is_readable(kind):
+        elif not is_readable(kind) or not _is_sizeable(kind):
             report(f"column {name} is {kind}: not read")
         else:
             places.append(place)
@@ -75,6 +75,18 @@ def _no(_: pa.DataType) -> bool:
     return False
 
 
+def _is_sizeable(kind: Any) -> bool:
+    """Return whether pyarrow has the functions that a column of this type is read with."""
+    try:
+        none: pa.Array[Any] = pa.nulls(0, kind)  # a cell may take gigabytes
+        dense_size(none)
+        distinct_size(dense(none))
+        distinct_size(none)
+    except (pa.ArrowException, NotImplementedError, TypeError, ValueError):
+        return False
+    return True
+
+
 def checked(column: pa.Array[Any], report: Callable[[str], None]) -> pa.Array[Any]:
     """Return a column that is safe to read: nulls in place of a damaged one, which is reported.
 
@@ -87,7 +99,7 @@ def checked(column: pa.Array[Any], report: Callable[[str], None]) -> pa.Array[An
             _as_bytes(column).validate(full=True)
         except (pa.ArrowException, ValueError, TypeError):
             report(f"left out: {reason(error)}")
-            nothing: pa.Array[Any] = pa.nulls(len(column), column.type)
+            nothing: pa.Array[Any] = pa.nulls(len(column))
             return nothing
     return column
 
@@ -139,12 +151,22 @@ def dense_size(array: Any) -> int:
 
 def _dictionary_size(array: Any) -> int:
     counts = array.indices.drop_null().value_counts()
-    values = array.dictionary.take(counts.field(0))
-    if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
-        largest = max((dense_size(values[n : n + 1]) for n in range(len(values))), default=0)
-        return largest * len(array)
-    lengths = pc.multiply(pc.binary_length(values).cast(pa.int64()), counts.field(1))
-    return int(pc.sum(lengths).as_py() or 0) + 8 * len(array)
+    values = _taken(array.dictionary, counts.field(0))
+    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+        sizes = pc.binary_length(values).cast(pa.int64())
+    else:
+        sizes = pa.array([dense_size(values[n : n + 1]) for n in range(len(values))], pa.int64())
+    return int(pc.sum(pc.multiply(sizes, counts.field(1))).as_py() or 0) + 8 * len(array)
+
+
+def _taken(values: Any, places: Any) -> Any:
+    """Return the values at some places. pyarrow's own `take` has no views and few nested types."""
+    try:
+        return values.take(places)
+    except pa.ArrowNotImplementedError:
+        nothing = pa.nulls(1, values.type)
+        cells = [nothing if at is None else values[at : at + 1] for at in places.to_pylist()]
+        return pa.concat_arrays([values[:0], *cells])
 
 
 def _is_bytes(kind: pa.DataType) -> bool:
@@ -157,8 +179,9 @@ def _is_view(kind: pa.DataType) -> bool:
 
 def dense(column: pa.Array[Any]) -> pa.Array[Any]:
     """Return a column with every value in place, whose size is that in memory."""
-    if pa.types.is_dictionary(column.type):
-        return column.cast(column.type.value_type)
+    if isinstance(column, pa.DictionaryArray):
+        taken: pa.Array[Any] = _taken(column.dictionary, column.indices)
+        return taken
     return column
 
 
@@ -166,7 +189,7 @@ def distinct_size(column: pa.Array[Any]) -> int:
     """Return the bytes of a column whose equal texts count once."""
     kind = column.type
     if isinstance(column, pa.DictionaryArray):
-        used = column.dictionary.take(column.indices.drop_null().unique())
+        used = _taken(column.dictionary, column.indices.drop_null().unique())
         return dense_size(used) + 8 * len(column)
     if _is_view(kind):
         column = column.cast(pa.large_binary())

@@ -2,7 +2,7 @@
 
     PAR1 ... PAR1         Parquet
     ARROW1 ... ARROW1     Arrow IPC, also named Feather
-    ff ff ff ff ...       Arrow IPC stream
+    ff ff ff ff ...       Arrow IPC stream, or several in a row
 
 The first two end with what nothing can be read without, so a pipe is copied to a temporary file
 first, and a file that is cut short has no rows. A damaged row group does not affect the others.
@@ -98,7 +98,14 @@ class Columnar:
     ):
         self._values, self._document, self._report = values, document, report
         self._report_end = report_end
-        self._progress: Callable[[float], None] = lambda share: None
+        self._progress: Callable[[float], None] = lambda at: None
+        self._schema: pa.Schema | None = None
+        self._columns: Columns
+        self._read: _Read | None = None
+        """What reads the rows of the schema."""
+        self._unread = ""
+        """Why nothing does."""
+        self._parts_before = self._rows_before = 0
         self._trajectories: Documents | None = None
         self._limit = self._repeated_limit = 0
         self._distinct = self._unpacked = 0
@@ -136,49 +143,74 @@ class Columnar:
         require("a Parquet or Arrow file")
         size = file.seek(0, SEEK_END)
 
-        def progress(share: float) -> None:
-            counted.count = int(size * share)
+        def progress(at: float) -> None:
+            counted.count = int(at)
 
         self._progress = progress
         yield from self._batches(file, size)
 
     def _batches(self, file: BinaryIO | FileIO, size: int) -> Batches:
-        import pyarrow as pa
-
-        from agentool_otel.reading.sources.files.column_types import named_once
-        from agentool_otel.reading.sources.files.columnar_parts import Columns, Parts
-        from agentool_otel.tables.readable_cells import reason
-
         self._limit, self._repeated_limit = limit_of(size), repeated_limit_of(size)
         self._most_barren = max(_BARREN, size // _ROW_BYTES)
-        try:
-            parts = Parts(file)
-            if parts.dictionaries(self._limit) > self._limit:
-                raise ValueError(too_large(self._limit))
-            columns = Columns(*named_once(parts.schema, lambda why: self._report("", why)))
-            fields = [parts.schema.field(place) for place in columns.places]
-            schema = pa.schema(fields).with_metadata(parts.schema.metadata)
-        except (pa.ArrowException, OSError, ValueError) as error:
-            self._values.seen = f"a Parquet or Arrow file that cannot be read: {reason(error)}"
-            return
-        read = self._reader(schema)
-        if read is None:
-            return
-        yield from self._parts(parts, columns, read)
-        if parts.is_cut:
-            self._refuse("", f"cut short after {parts.count} whole record batches")
+        yield from self._streams(file)
+        for document in self._trajectories.rest() if self._trajectories is not None else ():
+            self._document(document)
+            yield ()
         if self._empty:
             self._refuse("", f"left out: {self._empty:,} rows without any cell")
         if not self._values.recognised:
             why = self._refusal or "it has none"
             self._values.seen = self._values.seen or f"a table without readable rows: {why}"
 
+    def _streams(self, file: BinaryIO | FileIO) -> Batches:
+        """Yield the spans of a file, which may be several Arrow IPC streams in a row."""
+        import pyarrow as pa
+
+        from agentool_otel.reading.sources.files.columnar_parts import Parts
+        from agentool_otel.tables.readable_cells import reason
+
+        at: int | None = 0
+        while at is not None and self._end() is None:
+            try:
+                parts = Parts(file, at, self._parts_before)
+                if parts.dictionaries(self._limit) > self._limit:
+                    raise ValueError(too_large(self._limit))
+                self._begin(parts.schema)
+            except (pa.ArrowException, OSError, ValueError) as error:
+                what = f"a Parquet or Arrow file that cannot be read: {reason(error)}"
+                self._values.seen = self._values.seen or what
+                if at:
+                    self._refuse("", f"left out from byte {at:,} on: {reason(error)}")
+                return
+            if self._read is not None:
+                yield from self._parts(parts, self._columns, self._read)
+            elif at:
+                self._refuse("", f"left out from byte {at:,} to {parts.end:,}: {self._unread}")
+            for loss in parts.losses():
+                self._refuse("", loss)
+            self._parts_before += parts.count
+            at = parts.following
+            yield ()
+
+    def _begin(self, schema: pa.Schema) -> None:
+        """Prepare to read rows of a schema."""
+        import pyarrow as pa
+
+        from agentool_otel.reading.sources.files.column_types import named_once
+        from agentool_otel.reading.sources.files.columnar_parts import Columns
+
+        if self._schema is not None and schema.equals(self._schema, check_metadata=True):
+            return
+        self._schema = schema
+        self._columns = Columns(*named_once(schema, lambda why: self._report("", why)))
+        fields = [schema.field(place) for place in self._columns.places]
+        self._read = self._reader(pa.schema(fields).with_metadata(schema.metadata))
+
     def _parts(self, parts: Parts, columns: Columns, read: _Read) -> Batches:
         import pyarrow as pa
 
         from agentool_otel.tables.readable_cells import reason
 
-        row = 0
         for number in range(parts.count):
             name = parts.name(number)
             try:
@@ -189,14 +221,11 @@ class Columnar:
             if part.unpacked > self._limit:
                 self._refuse(name, f"left out: {too_large(self._limit)}")
             elif part.rows:
-                yield from self._part(part, row, read)
+                yield from self._part(part, self._rows_before, read)
             if self._end() is not None:
                 break
-            row += part.rows
-            self._progress((number + 1) / parts.count)
-        for document in self._trajectories.rest() if self._trajectories is not None else ():
-            self._document(document)
-            yield ()
+            self._rows_before += part.rows
+            self._progress(parts.start + (parts.end - parts.start) * (number + 1) / parts.count)
 
     def _part(self, part: Part, row: int, read: _Read) -> Batches:
         import pyarrow as pa
@@ -250,13 +279,14 @@ class Columnar:
             self._note(
                 fitting.misfits(schema, trajectories.NAME, trajectories.SCHEMA, trajectories.READ)
             )
-            self._trajectories = trajectories.Documents(self._report)
+            self._trajectories = self._trajectories or trajectories.Documents(self._report)
             return self._documents
         if any(map(is_trace_column, schema.names)):
             return self._rows
         names = ", ".join(schema.names[:_LISTED])
         more = f" and {len(schema.names) - _LISTED} more" if len(schema.names) > _LISTED else ""
-        self._values.seen = f"a table without a column for the trace: {names}{more}"
+        self._unread = f"a table without a column for the trace: {names}{more}"
+        self._values.seen = self._values.seen or self._unread
         return None
 
     def _note(self, misfits: list[str]) -> None:

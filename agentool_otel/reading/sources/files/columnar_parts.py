@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from inspect import signature
-from io import FileIO, IOBase, RawIOBase
+from io import SEEK_END, FileIO, IOBase, RawIOBase
 from typing import Any, BinaryIO, NamedTuple, cast
 
 import pyarrow as pa
@@ -28,6 +28,7 @@ from agentool_otel.reading.sources.files.column_types import (
 )
 from agentool_otel.reading.sources.files.compression import HEAD
 from agentool_otel.reading.sources.files.parquet_pages import RowGroup, largest_page, row_groups
+from agentool_otel.tables.readable_cells import reason
 
 __all__ = ["ARROW", "PARQUET", "Columns", "Part", "Parts", "Slice", "slices"]
 
@@ -60,16 +61,26 @@ class Columns(NamedTuple):
 class _Cursor(RawIOBase):
     """Reads a file in order, wherever others move its position between the reads."""
 
-    def __init__(self, file: BinaryIO | FileIO):
-        self._file, self._at = file, 0
+    def __init__(self, file: BinaryIO | FileIO, at: int):
+        self._file = file
+        self.at = at
+        self.end: int | None = None
+        self._skipped: dict[int, int] = {}
+
+    def skip(self, start: int, end: int) -> None:
+        """Go on at `end` once `start` is reached."""
+        self._skipped[start] = end
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any, /) -> int:
-        self._file.seek(self._at)
-        data = self._file.read(len(buffer))
-        self._at += len(data)
+        while self.at in self._skipped:
+            self.at = self._skipped.pop(self.at)
+        self._file.seek(self.at)
+        size = len(buffer) if self.end is None else min(len(buffer), self.end - self.at)
+        data = self._file.read(size)
+        self.at += len(data)
         buffer[: len(data)] = data
         return len(data)
 
@@ -85,33 +96,48 @@ class Part(NamedTuple):
 
 
 class Parts:
-    """Parts of a file.
+    """Parts of a file, or of one of the streams in it.
 
     Attributes:
         schema: columns of the file.
         count: number of its parts.
+        start: where the stream begins.
+        end: where it ends.
 
     Raises:
         pyarrow.ArrowException, OSError, ValueError: the file cannot be read.
     """
 
-    def __init__(self, file: BinaryIO | FileIO):
+    def __init__(self, file: BinaryIO | FileIO, start: int = 0, before: int = 0):
+        """
+        Args:
+            file: the file.
+            start: where the stream begins; 0 for all other files.
+            before: the number of parts of the streams before it.
+        """
         self._file = file
-        file.seek(0)
+        self.start, self._before = start, before
+        self.end = file.seek(0, SEEK_END)
+        file.seek(start)
         head = file.read(HEAD)
-        file.seek(0)
+        file.seek(start)
         source = pa.PythonFile(cast("IOBase", file), mode="r")
         self._headers: Headers | None = None
         self._arrow: Any = None
         self._parquet: Any = None
         self._groups: list[RowGroup] = []
         self._stream: Any = None
+        self._cursor = _Cursor(file, start)
         self._next = 0
+        """The first batch of a stream that pyarrow is not asked for yet."""
         if is_stream(head):
-            self._stream = pa.ipc.open_stream(pa.PythonFile(_Cursor(file), mode="r"))
+            self._stream = pa.ipc.open_stream(pa.PythonFile(self._cursor, mode="r"))
             self.schema: pa.Schema = self._stream.schema
-            self._headers = Headers(self._file, is_stream=True)
+            self._headers = Headers(self._file, stream_at=start)
             self.count: int = self._headers.batches
+            self.end = self._cursor.end = self._headers.end
+            for place in self._headers.others:
+                self._cursor.skip(*place)
         elif head.startswith(ARROW):
             self._arrow = pa.ipc.open_file(source)
             self._headers = Headers(self._file)
@@ -129,6 +155,7 @@ class Parts:
 
     def name(self, number: int) -> str:
         """Return the name of a part in messages."""
+        number += self._before
         return f"{'row group' if self._headers is None else 'record batch'} {number}"
 
     def part(self, number: int, columns: Columns, report: Callable[[str, str], None]) -> Part:
@@ -156,27 +183,60 @@ class Parts:
         return Part(name, rows, unpacked, batches)
 
     def _batch(self, number: int) -> pa.RecordBatch:
-        """Return a record batch. A stream gives them in order only.
+        """Return a record batch. A stream gives them in order only, and without those before it
+        that nobody asked for.
 
         Raises:
-            ValueError: one before it was left out.
+            ValueError: pyarrow has stopped inside one before it.
         """
-        if self._stream is None:
+        if self._stream is None or self._headers is None:
             batch: pa.RecordBatch = self._arrow.get_batch(number)
             return batch
-        if number != self._next:
-            raise ValueError("a batch before it in the stream is left out")
+        if self._next and self._cursor.at < self._headers.place(self._next - 1)[1]:
+            raise ValueError("a batch before it in the stream is damaged")
+        for unread in range(self._next, number):
+            self._cursor.skip(*self._headers.place(unread))
+        self._next = number + 1
         try:
             batch = self._stream.read_next_batch()
         except StopIteration:
             raise ValueError("the stream ends before it") from None
-        self._next += 1
         return batch
 
     @property
-    def is_cut(self) -> bool:
-        """Whether a stream ends in the middle of a message."""
-        return self._headers is not None and self._headers.is_cut
+    def following(self) -> int | None:
+        """Where another stream begins behind this one; None without one."""
+        is_followed = self._stream is not None and self._headers and self._headers.is_followed()
+        return self.end if is_followed else None
+
+    def losses(self) -> Iterator[str]:
+        """Yield what of a stream is not read, beside its parts."""
+        if self._stream is None or self._headers is None:
+            return
+        if others := len(self._headers.others):
+            yield f"left out: {others:,} message{'s' * (others != 1)} of an unknown kind"
+        if (why := self._end_error()) is not None:
+            yield f"left out: a message behind the last record batch: {why}"
+        if self._headers.is_cut:
+            yield f"cut short or damaged after {self.count} whole record batches"
+        elif self.following is None and (size := self._headers.following()):
+            yield f"the end of the stream is followed by {size:,} bytes that are not read"
+
+    def _end_error(self) -> str | None:
+        """Return why pyarrow cannot read what is behind the last batch of a stream; None if it can,
+        or has not come so far."""
+        headers = self._headers
+        if headers is None or headers.is_cut or not 0 < self._next == self.count:
+            return None
+        if self._cursor.at < headers.place(self._next - 1)[1]:
+            return None
+        try:
+            self._stream.read_next_batch()
+        except StopIteration:
+            return None
+        except (pa.ArrowException, OSError, ValueError) as error:
+            return reason(error)
+        return "it is a record batch"
 
     def _row_group(self, number: int, columns: Columns) -> Part:
         group = self._groups[number]

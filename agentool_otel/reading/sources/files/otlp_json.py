@@ -90,6 +90,7 @@ _LARGE_BLOCK = 8 << 20
 one line it is `LARGE_LINE`, since that takes a shorter way and less memory."""
 _FAR = 1 << 16
 """Characters: an error after many is expensive, because the lines before it are counted."""
+_BRACKETS = " \t\r\n\f\v,[]"
 _BETWEEN_DOCUMENTS = re.compile(r"[\s,\[\]]*")
 _PREFIX = re.compile(r'[^\n{\["]*')
 """Text before a document on its line: the time of a log."""
@@ -112,6 +113,8 @@ class JsonReader:
         self.report = report
         self.read: Callable[[int, int], bytes] = _nothing
         self._again = False
+        self._open = 0
+        """Lists that begin on lines of their own and have not ended."""
         self._values = values
         self._resources = Interned[Attributes]()
         self._ids = TraceIds()
@@ -152,6 +155,9 @@ class JsonReader:
                 block.at = following
                 yield spans
         yield self._left_over(block, number)
+        if self._open:
+            brackets = "1 '['" if self._open == 1 else f"{self._open:,} '['"
+            self.report("", f"{brackets} without an end: a list is cut short or damaged")
 
     def _of_line(
         self, read: _Read, line: bytes, number: int, at: int, block: LineBlock
@@ -366,7 +372,9 @@ class JsonReader:
         text = data.decode("utf-8-sig", MARKING) if isinstance(data, bytes) else data
         passed = 0
         spans: list[SpanRecord] = []
-        at = _next(_BETWEEN_DOCUMENTS, text, 0)
+        if not text.strip(_BRACKETS):
+            self._open += text.count("[")
+        at = self._next_document(text, 0)
         while at < len(text):
             try:
                 if text[at] != "{":  # a number would be JSON: the year of a log line
@@ -384,8 +392,14 @@ class JsonReader:
                 spans += self._values.spans(document, where)
             except Foreign as error:
                 self.report(where, str(error))
-            at = _next(_BETWEEN_DOCUMENTS, text, end)
+            at = self._next_document(text, end)
         return spans
+
+    def _next_document(self, text: str, at: int) -> int:
+        """Return where the next document of a text begins."""
+        end = _next(_BETWEEN_DOCUMENTS, text, at)
+        self._open = max(0, self._open - text.count("]", at, end))
+        return end
 
     def _object(self, text: str, at: int, where: str) -> tuple[Json, int]:
         """Return the object at a place, in JSON or as JavaScript prints it, and where it ends."""

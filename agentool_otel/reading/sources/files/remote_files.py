@@ -49,6 +49,8 @@ class RemoteFile(io.RawIOBase):
         """Its URL, without credentials."""
         self.size = size
         """Bytes; None if they are not known."""
+        self.problems: Sequence[str] = ()
+        """What the file lacks, as the stream says that it was opened as."""
         self._open = open_file
         self._secrets = secrets
         self._stream: Any = None
@@ -66,6 +68,7 @@ class RemoteFile(io.RawIOBase):
         if self._stream is None:
             with _errors_with_place(self.name, self._secrets):
                 self._stream = self._open()
+            self.problems = getattr(self._stream, "problems", ())
         try:
             data = self._stream.read(len(buffer))
         except Exception as error:  # a file system of any vendor raises what it likes

@@ -243,6 +243,8 @@ class SpanFiles:
                 yield batch
             self.bytes_read = before + packed.count
             yield list(values.rest())
+        for problem in file.problems if isinstance(file, RemoteFile) else ():
+            report("", problem)
         self.skipped += values.skipped + proto.skipped
         self.loses = tuple(dict.fromkeys((*self.loses, *values.loses)))
         errors = [feed.error for feed in feeds if feed.error]

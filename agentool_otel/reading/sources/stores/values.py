@@ -10,6 +10,8 @@ from decimal import Decimal, InvalidOperation
 from hashlib import blake2b
 from math import isfinite
 
+from msgspec import Struct, ValidationError, convert
+
 from agentool_otel.ground import json_codec
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_codec import Json
@@ -35,6 +37,7 @@ __all__ = [
     "status",
     "text",
     "time_ns",
+    "unreadable",
 ]
 
 _HEX = re.compile(r"[0-9a-f]+")
@@ -236,6 +239,22 @@ def attributes(value: Json) -> Attributes:
             for key, item in value.items()
         }
     return dict(_pairs(value)) if isinstance(value, list) else {}
+
+
+class _Keyed(Struct, gc=False):
+    key: str
+
+
+def unreadable(value: Json) -> int:
+    """Return how many attributes `attributes` passes over: elements of a list without a key, or a
+    text that is no object."""
+    if not isinstance(value, list):
+        return int(isinstance(value, str) and not json_object(value) and value.strip() != "{}")
+    try:
+        convert(value, list[_Keyed])  # as of nearly all
+    except ValidationError:
+        return len(value) - sum(1 for _ in _pairs(value))
+    return 0
 
 
 def _pairs(items: list[Json]) -> Iterator[tuple[str, Json]]:

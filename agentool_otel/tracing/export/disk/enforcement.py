@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import os
 import stat
+import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -105,10 +106,21 @@ class Enforcer:
         """Processes that have a journal there, at the last look."""
         self.is_tight = False
         """Whether the last removal found too few files for the next ones to have room."""
+        self._remover: int | None = None
+        """The thread of this process that removes files at the moment."""
+
+    @property
+    def removes_in_other_thread(self) -> bool:
+        """Return whether another thread of this process removes files at the moment."""
+        return self._remover not in (None, threading.get_ident())
+
+    def forget_remover(self) -> None:
+        """Forget in a forked process that a thread of its parent removes files."""
+        self._remover = None
 
     def enforce(self, limits: Limits, at_end: bool = False) -> bool:
         """Remove files until the folder is below its limits; False if another process or a command
-        works in the folder.
+        works in the folder. Waits for neither.
 
         Args:
             limits: the limits.
@@ -126,7 +138,11 @@ class Enforcer:
         try:
             with exclusive_lock(folder) as locked:
                 if locked:
-                    self._enforce(limits, at_end)
+                    self._remover = threading.get_ident()
+                    try:
+                        self._enforce(limits, at_end)
+                    finally:
+                        self._remover = None
                 return locked
         finally:
             os.close(folder)

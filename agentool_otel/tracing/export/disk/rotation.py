@@ -4,6 +4,9 @@ Order of a rotation, under the lock of the journal: the file is closed, the jour
 with the number of the next file and the spans that are open, and the next span makes that file.
 Wherever a kill comes in between, the journal has a position from which every span that it lists has
 its end, if at all.
+
+A traced call waits for no other process. Where a command reads the folder, or another program
+removes files, the call leaves the removal to a thread, which tries again until it succeeds.
 """
 
 from __future__ import annotations
@@ -12,6 +15,8 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 
 from opentelemetry.context import Context, attach, detach
 
@@ -30,11 +35,20 @@ __all__ = ["Rotation"]
 
 _log = logger(__name__)
 
-_TRIES = 20
 _PAUSE_S = 0.02
+"""Seconds until the thread tries again where the folder is in use. Each pause is twice the last."""
+_LONGEST_PAUSE_S = 1.0
 _BEHIND = 1
-"""Rotations that may wait for the thread. At more the program, which fills files faster, waits for
-the removal itself: some milliseconds, and less than half a second in any case."""
+"""Rotations that may wait for the thread. At more the program, which fills files faster, removes
+files itself."""
+_FAR_BEHIND = 32
+"""Rotations that a call makes up for at most. The thread does more."""
+_FAST_NS = 1_000_000_000
+"""Time to fill a file in which the thread hardly gets the interpreter lock. It would have the lock
+of the folder meanwhile, and no other process could remove anything."""
+_WAIT_S = 0.1
+"""Seconds that a call waits while the thread of this process removes files."""
+_WAIT_PAUSE_S = 0.002
 _CLOSING_S = 1.0
 """Seconds that the end of the process waits for the thread."""
 _LAST_TRIES = 3
@@ -76,6 +90,9 @@ class Rotation:
         self._lock = threading.RLock()  # reentrant, for signal handlers
         self._thread: threading.Thread | None = None
         self._running = self._again = self._ended = False
+        self._stops = SimpleQueue[None]()  # reentrant, too
+        """Has an item once the thread is to end."""
+        self._enforcer.forget_remover()
         self._behind = 0
         """Rotations since the folder was last brought below its limits."""
 
@@ -107,6 +124,7 @@ class Rotation:
         """Leave the recording to other limits."""
         with self._lock:
             self._ended = True
+        self._stops.put(None)
 
     def finish(self) -> None:
         """Bring the folder below its limits once more, when the recording is closed."""
@@ -114,7 +132,11 @@ class Rotation:
         thread = self._thread
         if thread is not None:
             thread.join(_CLOSING_S)
-        self._enforce(_LAST_TRIES)
+        for left in reversed(range(_LAST_TRIES)):
+            if self._enforce():
+                break
+            if left:
+                time.sleep(_PAUSE_S)
 
     @property
     def _is_full(self) -> bool:
@@ -131,40 +153,70 @@ class Rotation:
 
     def _rotate(self) -> None:
         self._recording.rotate()
-        self._begun_ns, self._texts = time.time_ns(), 0
+        now_ns = time.time_ns()
+        is_fast = now_ns - self._begun_ns < _FAST_NS
+        self._begun_ns, self._texts = now_ns, 0
         if self._journal is not None:
             self._journal.rewrite()
         self._behind += 1
-        if self._enforcer.is_tight or self._behind > _BEHIND:
-            self._enforce(_TRIES)  # the thread does not keep up, and may have the folder's lock
-        else:
+        if not (self._is_urgent(is_fast) and self._enforce_in_call()):
             self.start()
 
+    def _is_urgent(self, is_fast: bool) -> bool:
+        """Return whether the traced call that has filled a file removes files itself."""
+        if self._behind > _FAR_BEHIND:
+            return False
+        enforcer = self._enforcer
+        if is_fast and (enforcer.writers > 1 or enforcer.removes_in_other_thread):
+            return True
+        return enforcer.is_tight or self._behind > _BEHIND
+
+    def _enforce_in_call(self) -> bool:
+        """Bring the folder below its limits in a traced call; False if the thread has to do it.
+
+        The call waits for the thread while that removes files, and for no other process.
+        """
+        deadline = time.monotonic() + _WAIT_S
+        while not self._enforce():
+            if not self._enforcer.removes_in_other_thread:
+                return False
+            if time.monotonic() > deadline:
+                self._behind = _FAR_BEHIND + 1
+                return False
+            time.sleep(_WAIT_PAUSE_S)
+        return True
+
     def _run(self) -> None:
+        pause_s = _PAUSE_S
         while True:
             with self._lock:
                 if not self._again or self._ended:
                     self._running = False
                     return
                 self._again = False
-            self._enforce(_TRIES)
+            if self._enforce():
+                pause_s = _PAUSE_S
+                continue
+            self._again = True
+            with suppress(Empty):
+                self._stops.get(timeout=pause_s)
+            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
 
-    def _enforce(self, tries: int) -> None:
-        for left in reversed(range(tries)):
-            try:
-                if self._enforcer.enforce(self._limits, self._ended):
-                    self._behind = 0
-                    break
-            except LocksUnsupported as error:
-                _report(self._recording.folder, error)
-                break
-            except Exception as error:  # the program that records must not feel it
-                let_through(error)
-                _log.debug("%s could not be limited: %r", self._recording.folder, error)
-                break
-            if left:
-                time.sleep(_PAUSE_S)
+    def _enforce(self) -> bool:
+        """Bring the folder below its limits; False if it is in use, and has to be tried again."""
+        is_done = True
+        try:
+            is_done = self._enforcer.enforce(self._limits, self._ended)
+        except LocksUnsupported as error:
+            _report(self._recording.folder, error)
+        except Exception as error:  # the program that records must not feel it
+            let_through(error)
+            _log.debug("%s could not be limited: %r", self._recording.folder, error)
+        else:
+            if is_done:
+                self._behind = 0
         self._set_part_limit()
+        return is_done
 
     def _set_part_limit(self) -> None:
         size = self._limits.part_size(self._enforcer.writers)
