@@ -231,9 +231,10 @@ def _result(result: Any, name: str | None) -> Text:
     if result.output is UNSET:
         return Text(f"{caller}→ (result not captured)", "dim")
     words = Text.assemble((caller, "dim"), "→ ", _text.value(result.output))
-    if error_rule(plain(result.output)) is None:
+    rule = error_rule(plain(result.output))
+    if rule is None:
         return words
-    return Text.assemble(("? looks like an error: ", "yellow"), words)
+    return Text.assemble((f"? looks like an error ({rule}): ", "yellow"), words)
 
 
 def _contents(step: Step) -> Iterator[tuple[str, Any]]:

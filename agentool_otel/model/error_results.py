@@ -13,7 +13,10 @@ from typing import Any
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_codec import loads
 
-__all__ = ["error_rule"]
+__all__ = ["LOOKS_LIKE_ERRORS", "error_rule", "loads_if_block"]
+
+LOOKS_LIKE_ERRORS = "looks_like_errors"
+"""Member of a trace's metadata: the steps whose results look like errors, each with its rule."""
 
 _PARSED = 65_536
 """Characters of a text that is parsed as JSON."""
@@ -36,7 +39,10 @@ _NAMED = re.compile(
 _NOTHING = frozenset({"0", "none", "null", "nil", "no", "false", "-", "no error", "no errors"})
 _HTTP = re.compile(r"(?:HTTP(?:/[\d.]{1,4})? [45]\d\d\b|[45]\d\d (?:Client|Server) Error\b)")
 """A status line, and the error of the library requests."""
-_HINTS = re.compile(r"rror|fail|[\"']?(?:status|code)", re.IGNORECASE)
+_HINTS = ('rror"', 'rrors"', "tatus", '"code"')
+"""One of these is in every object that a rule is about."""
+_BLOCK_HINTS = ("rror", "Exception", "Traceback", "HTTP", "status")
+"""Likewise of a text in a content block."""
 
 
 def error_rule(result: Any) -> str | None:
@@ -56,10 +62,21 @@ def error_rule(result: Any) -> str | None:
     return None
 
 
+def loads_if_block(words: str) -> Any:
+    """Return the list in a JSON text if it may be one content block with an error; else None."""
+    if len(words) > _PARSED or '"text"' not in words:
+        return None
+    return loads(words) if any(hint in words for hint in _BLOCK_HINTS) else None
+
+
 def _rule_of_text(words: str) -> str | None:
     words = words.strip()
     if words.startswith("{"):
-        if len(words) > _PARSED or not words.endswith("}") or not _HINTS.search(words):
+        if (
+            len(words) > _PARSED
+            or not words.endswith("}")
+            or not any(hint in words for hint in _HINTS)
+        ):
             return None
         try:
             value = loads(words)

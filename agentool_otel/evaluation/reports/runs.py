@@ -20,6 +20,8 @@ from agentool_otel.evaluation.steps import shown_places
 from agentool_otel.evaluation.trace_view import or_none
 from agentool_otel.ground.json_codec import dumps
 from agentool_otel.model.documents import UNSET, AssertionResult, EvalResult, Step, ToolResult
+from agentool_otel.model.error_results import error_rule
+from agentool_otel.reading.rebuild import values
 
 __all__ = ["Run", "RunStep", "about_output", "run_of"]
 
@@ -142,6 +144,8 @@ def _content(step: Step, tool_name: str | None) -> tuple[str, str, bool]:
     if (result := or_none(step.tool_result)) is not None:
         error = or_none(result.error)
         text = _text(result.output if error is None else error)
+        if error is None and (rule := error_rule(values.plain(result.output))) is not None:
+            text = f"Looks like an error: it {rule}.\n{text}"
         return tool_name or "", text, error is not None
     if step.type == "handoff":
         message = "" if step.message is UNSET else _text(step.message)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from agentool_otel.dialects import LazyJson
+from agentool_otel.model.error_results import LOOKS_LIKE_ERRORS, error_rule, loads_if_block
 from agentool_otel.model.operations import (
     AgentInvocation,
     McpRequest,
@@ -67,7 +69,7 @@ def document_of(run: RunSpans, subtraces: dict[Node, str]) -> dict[str, Any]:
     document["metrics"] = metrics_of(root, nodes, inferences, steps, times)
     children = [subtraces[node] for node, _ in builder.subruns if node in subtraces]
     ends = answer_ends(inferences, "output" in document)
-    metadata = _metadata(run, status, inferences, children, ends)
+    metadata = _metadata(run, status, inferences, children, ends, steps)
     if metadata is not None:
         document["metadata"] = metadata
     return residue.apply(document, json_or(attributes.get(agentool.EXTRA), None))
@@ -79,6 +81,7 @@ def _metadata(
     inferences: list[Node],
     children: list[str],
     ends: list[AnswerEnd],
+    steps: list[dict[str, Any]],
 ) -> dict[str, Any] | None:
     """Return the user's own metadata, the labels and further facts about the run; None if there are
     none.
@@ -101,9 +104,24 @@ def _metadata(
         links["unfinished"] = [end.to_dict() for end in ends]
     if unknown := unknown_ends(inferences):
         links[UNKNOWN_ENDS] = unknown
+    if alike := [*_error_results(steps)]:
+        links[LOOKS_LIKE_ERRORS] = alike
     labels = labels_of(root, nodes)
     gaps: Gaps = {(None, member): why for member, why in uncounted(root, nodes, inferences)}
     return with_hidden(_joined(metadata, labels, links), gaps)
+
+
+def _error_results(steps: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the steps whose results look like errors, although none was recorded."""
+    for step in steps:
+        result = step.get("tool_result")
+        if result is None or result.get("error") is not None:
+            continue
+        output = result.get("output")
+        if isinstance(output, LazyJson):  # not parsed for this: most results are no errors
+            output = loads_if_block(output.text) if output.text[:1] == "[" else output.text
+        if (rule := error_rule(output)) is not None:
+            yield {"step_id": step.get("step_id"), "rule": rule}
 
 
 def _joined(metadata: Any, labels: dict[str, Any], links: dict[str, Any]) -> dict[str, Any] | None:
