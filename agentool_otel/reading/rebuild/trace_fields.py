@@ -9,6 +9,7 @@ from agentool_otel.dialects import LazyJson
 from agentool_otel.model.error_results import LOOKS_LIKE_ERRORS, error_rule, loads_if_block
 from agentool_otel.model.operations import (
     AgentInvocation,
+    Inference,
     McpRequest,
     ToolExecution,
     Unclassified,
@@ -53,7 +54,7 @@ def document_of(run: RunSpans, subtraces: dict[Node, str]) -> dict[str, Any]:
     inferences = leaf_inferences(nodes)
     document: dict[str, Any] = {"trace_id": run.trace_id}
     put(document, "agent_id", agent_id_of(run).value)
-    set_known(document, "session_id", next(_session_ids(run), None))
+    set_known(document, "session_id", _session_id(run))
     start_ns, end_ns = times = _times(run)
     if start_ns is not None:
         document["started_at"] = from_ns(start_ns)
@@ -188,6 +189,26 @@ def _delegate(root: Node, name: str | None) -> FieldValue | None:
     target = delegate(call.name, plain(call.arguments))
     rule = "the agent to which the tool around the run delegates"
     return None if target is None else FieldValue(target, tool, rule)
+
+
+_OF_ANSWERS = ("resp_", "chatcmpl-", "msg_")
+"""Beginnings of the ids that OpenAI and Anthropic give to one answer."""
+
+
+def _links_in(run: RunSpans) -> set[str]:
+    """Return the ids that name one answer or one request, which are no sessions."""
+    links = {node.span.trace_id for node in run.nodes}
+    for node in run.nodes:
+        if isinstance(node.operation, Inference) and node.operation.response_id is not None:
+            links.add(node.operation.response_id)
+    return links
+
+
+def _session_id(run: RunSpans) -> str | None:
+    """Return the session of a run: what its sender keeps equal over turns."""
+    sessions = [item for item in _session_ids(run) if not item.startswith(_OF_ANSWERS)]
+    links = _links_in(run) if sessions else set[str]()
+    return next((item for item in sessions if item not in links), None)
 
 
 def _session_ids(run: RunSpans) -> Iterator[str]:
