@@ -244,7 +244,9 @@ class ChatReading:
 
     @property
     def complete(self) -> bool:
-        return bool(self._choices) and all(choice.finish for choice in self._choices.values())
+        choices = self._choices.values()
+        wanted = self._request.choice_count or 1
+        return len(choices) >= wanted and all(choice.finish for choice in choices)
 
     def whole(self, response: Any) -> None:
         for position, choice in enumerate(items(response, "choices")):

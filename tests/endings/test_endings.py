@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
+import contextlib
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from agentool_otel.model.operations import Inference
+from agentool_otel.providers.openai_chat import ChatReading
 from agentool_otel.testing.loopback_model import LoopbackModel, Turn
 from tests.endings.apis import APIS, Api
 from tests.endings.expected import expected, seen
 from tests.endings.reading import Mine
 from tests.endings.table import cell, cells
 from tests.situations.conftest import Stage, stages
+
+REQUESTS: dict[str, Any] = {
+    "model": "gpt-5",
+    "messages": [{"role": "user", "content": "Hello"}],
+    "stream": True,
+}
 
 
 @pytest.fixture(scope="module")
@@ -53,9 +61,7 @@ def test_a_stream_closed_in_an_except_block_has_no_error_of_an_earlier_exception
         try:
             raise Mine("before the call")
         except Mine:
-            stream = client.chat.completions.create(
-                model="gpt-5", messages=[{"role": "user", "content": "Hello"}], stream=True
-            )
+            stream = client.chat.completions.create(**REQUESTS)
             next(stream)
             stream.close()
     (call,) = stage.recorded.spans()
@@ -63,34 +69,44 @@ def test_a_stream_closed_in_an_except_block_has_no_error_of_an_earlier_exception
     assert call.attributes["agentool.interrupted"] == "closed"
 
 
-@pytest.mark.parametrize("kind", ["", "async "])
-def test_an_exception_is_that_of_the_call_where_finally_closes_its_stream(
-    stage: Any, kind: str
+def test_an_exception_is_that_of_the_call_where_a_block_closes_its_stream(stage: Any) -> None:
+    openai = pytest.importorskip("openai")
+    stage.forget()
+    with LoopbackModel(Turn(text="one two three four five six")) as model:
+        client = openai.OpenAI(base_url=model.base_url, api_key="none", max_retries=0)
+        stream = client.chat.completions.create(**REQUESTS)
+
+        def read() -> None:
+            with contextlib.closing(stream):
+                next(stream)
+                raise Mine("while reading")
+
+        with pytest.raises(Mine):
+            read()
+    (call,) = stage.recorded.spans()
+    assert call.attributes["error.type"].endswith("Mine")
+
+
+def test_an_exception_that_a_program_handles_itself_is_not_that_of_a_stream_it_closes(
+    stage: Any,
 ) -> None:
     openai = pytest.importorskip("openai")
     stage.forget()
-    requests = {"model": "gpt-5", "messages": [{"role": "user", "content": "Hi"}], "stream": True}
-
-    def read(client: Any) -> None:
-        stream = client.chat.completions.create(**requests)
-        try:
-            next(stream)
-            raise Mine("while reading")
-        finally:
-            stream.close()
-
-    async def read_async(client: Any) -> None:
-        stream = await client.chat.completions.create(**requests)
-        try:
-            await anext(aiter(stream))
-            raise Mine("while reading")
-        finally:
-            await stream.close()
-
     with LoopbackModel(Turn(text="one two three four five six")) as model:
-        made = openai.AsyncOpenAI if kind else openai.OpenAI
-        client = made(base_url=model.base_url, api_key="none", max_retries=0)
-        with pytest.raises(Mine):
-            asyncio.run(read_async(client)) if kind else read(client)
+        client = openai.OpenAI(base_url=model.base_url, api_key="none", max_retries=0)
+        stream = client.chat.completions.create(**REQUESTS)
+        next(stream)
+        try:
+            raise Mine("afterwards")
+        except Mine:
+            stream.close()
     (call,) = stage.recorded.spans()
-    assert call.attributes["error.type"].endswith("Mine")
+    assert "error.type" not in call.attributes
+
+
+def test_a_call_is_not_whole_before_all_of_its_choices() -> None:
+    reading = ChatReading(Inference(choice_count=2))
+    reading.add({"choices": [{"index": 0, "delta": {"content": "a"}, "finish_reason": "stop"}]})
+    assert not reading.complete
+    reading.add({"choices": [{"index": 1, "delta": {"content": "b"}, "finish_reason": "stop"}]})
+    assert reading.complete

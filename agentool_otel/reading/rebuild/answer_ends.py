@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from agentool_otel.model.messages import finish_reasons_in, parts_of
+from agentool_otel.model.documents import UNSET
+from agentool_otel.model.messages import finish_reasons_in, parts_of, text_of
 from agentool_otel.model.operations import Inference
 from agentool_otel.model.statuses import INCOMPLETE_STREAM
 from agentool_otel.reading.rebuild.tree import Node
@@ -18,6 +19,7 @@ __all__ = [
     "answer_ends",
     "end_text",
     "ends_in",
+    "may_be_answer",
     "output_end",
     "unknown_ends",
 ]
@@ -33,6 +35,9 @@ _BY_REASON = {
 }
 """What a finish reason makes of an answer. Source: `providers.finish_reasons`."""
 
+
+NEVER_ENDED = "error"
+"""Finish reason of a choice that never ended, beside others that have."""
 
 _WORDS = {
     "cut": "was cut by a limit",
@@ -70,17 +75,30 @@ class AnswerEnd(NamedTuple):
         return document
 
 
-def answer_ends(inferences: Sequence[Node], has_output: bool) -> list[AnswerEnd]:
+def answer_ends(inferences: Sequence[Node], output: Any) -> list[AnswerEnd]:
     """Return the answers among model calls that did not come to their end.
 
     Args:
         inferences: the model calls of a run, in order.
-        has_output: whether the run has an output, which is the last answer then.
+        output: that of the run, which is the last answer if it may be; unset if there is none.
     """
     ends = [end for node in inferences if (end := answer_end(node)) is not None]
-    if ends and has_output and ends[-1].node is inferences[-1]:
+    last = ends[-1].node if ends and output is not UNSET else None
+    if last is not None and last is inferences[-1] and may_be_answer(output, last):
         ends[-1] = ends[-1]._replace(is_output=True)
     return ends
+
+
+def may_be_answer(output: Any, node: Node) -> bool:
+    """Return whether an output, if it is known, may be the answer of a model call."""
+    if not isinstance(node.operation, Inference):
+        return False
+    if output is UNSET:
+        return node.operation.output is None  # neither was captured
+    answers = [words for item in node.operation.output or () if (words := text_of(item))]
+    if not isinstance(output, str) or not answers:
+        return True
+    return any(words in output or output in words for words in answers)
 
 
 def unknown_ends(inferences: Sequence[Node]) -> int:
@@ -133,13 +151,14 @@ def answer_end(node: Node) -> AnswerEnd | None:
     for reason in reasons:
         if (end := _BY_REASON.get(reason)) is not None:
             return AnswerEnd(node, end, reason)
-    if reasons and operation.error_type is None:
-        return None
+    if reasons and NEVER_ENDED not in reasons:
+        return None  # what failed afterwards is no part of the answer
     if operation.error_type is not None:
         if operation.error_type.rpartition(".")[2] in _CANCELLED:
             return AnswerEnd(node, "left")
         is_stream = operation.error_type == INCOMPLETE_STREAM
         has_begun = any(part.get("content") != "" for item in output for part in parts_of(item))
         return AnswerEnd(node, "broken_off") if has_begun or is_stream else None
-    left = node.span.attributes.get(agentool.INTERRUPTED)
-    return AnswerEnd(node, "left") if isinstance(left, str) else None
+    if isinstance(node.span.attributes.get(agentool.INTERRUPTED), str):
+        return AnswerEnd(node, "left")
+    return AnswerEnd(node, "broken_off") if reasons else None

@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 from agentool_otel.dialects import LazyJson
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_codec import canonical
+from agentool_otel.model.documents import UNSET
 from agentool_otel.model.messages import parts_of
 from agentool_otel.model.operations import Inference
 from agentool_otel.model.statuses import INCOMPLETE_STREAM, STATUSES
+from agentool_otel.reading.rebuild.answer_ends import NEVER_ENDED, may_be_answer
 from agentool_otel.reading.rebuild.tree import Node, is_open, is_record, is_uncaught
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.semconv.marks import TRUNCATED_TEXT
@@ -46,13 +48,26 @@ class Status(NamedTuple):
 
 
 def status_of(
-    root: Node | None, nodes: list[Node], inferences: list[Node], steps: list[dict[str, Any]]
+    root: Node | None,
+    nodes: list[Node],
+    inferences: list[Node],
+    steps: list[dict[str, Any]],
+    output: Any = UNSET,
 ) -> Status:
-    """Return how a run ended."""
+    """Return how a run ended.
+
+    Args:
+        root: its own span, if it has one.
+        nodes: the spans inside it.
+        inferences: the model calls among them, each once, in order.
+        steps: those of its trace.
+        output: that of its trace; unset if there is none.
+    """
     last = inferences[-1] if inferences else None
     if root is not None:
         value = root.span.attributes.get(agentool.STATUS)
-        if value == "success" and last and last.operation.error_type == INCOMPLETE_STREAM:
+        broke_off = last is not None and last.operation.error_type == INCOMPLETE_STREAM
+        if value == "success" and last and broke_off and may_be_answer(output, last):
             return Status("error", last, "error.type", "its last answer broke off unnoticed")
         if isinstance(value, str):
             return Status(value, root, agentool.STATUS)
@@ -71,6 +86,9 @@ def status_of(
         return Status("loop_detected", root, None, f"{count} equal calls with equal results")
     if status is not None:
         return status
+    for node in () if root is not None else nodes[-1:]:
+        if node.span.attributes.get(agentool.INCOMPLETE):
+            return Status("in_progress", node, agentool.INCOMPLETE, "the program died in it")
     if last is not None:
         return _of_answer(last)
     return Status("success", root, None, "no error")
@@ -122,7 +140,7 @@ def _of_answer(node: Node) -> Status:
         if any(part.get("type") == "refusal" for part in parts_of(message)):
             return Status("refusal", node, "gen_ai.output.messages", "a part of type refusal")
     left = node.span.attributes.get(agentool.INTERRUPTED)
-    if isinstance(left, str) and not operation.finish_reasons:
+    if isinstance(left, str) and NEVER_ENDED in (operation.finish_reasons or (NEVER_ENDED,)):
         return Status("in_progress", node, agentool.INTERRUPTED, f"{left!r}")
     return Status("success", node, None, "no error")
 

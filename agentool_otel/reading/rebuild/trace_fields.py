@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from agentool_otel.dialects import LazyJson
+from agentool_otel.model.documents import UNSET
 from agentool_otel.model.error_results import LOOKS_LIKE_ERRORS, error_rule, loads_if_block
 from agentool_otel.model.operations import (
     AgentInvocation,
@@ -65,11 +66,11 @@ def document_of(run: RunSpans, subtraces: dict[Node, str]) -> dict[str, Any]:
     builder = StepBuilder(root, nodes, inferences)
     document["status"] = ""  # its place; it depends on the steps
     steps = document["steps"] = builder.build()
-    status = status_of(root, nodes, inferences, steps)
+    status = status_of(root, nodes, inferences, steps, document.get("output", UNSET))
     document["status"] = status.value
     document["metrics"] = metrics_of(root, nodes, inferences, steps, times)
     children = [subtraces[node] for node, _ in builder.subruns if node in subtraces]
-    ends = answer_ends(inferences, "output" in document)
+    ends = answer_ends(inferences, document.get("output", UNSET))
     metadata = _metadata(run, status, inferences, children, ends, steps)
     if metadata is not None:
         document["metadata"] = metadata
@@ -289,7 +290,10 @@ def _ends(nodes: Iterable[Node]) -> list[int]:
 
 def _unfinished(run: RunSpans) -> bool:
     if run.root is None:
-        return any(is_open(node) or _lost_parent(node) for node in run.nodes)
+        return any(
+            is_open(node) or _lost_parent(node) or node.span.attributes.get(agentool.INCOMPLETE)
+            for node in run.nodes
+        )
     if is_open(run.root) or _lost_parent(run.root):
         return True
     if any(map(is_adopted, run.root.children)):

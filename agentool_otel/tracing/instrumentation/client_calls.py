@@ -13,6 +13,7 @@ import functools
 import sys
 from collections.abc import Awaitable, Callable
 from time import time_ns
+from types import FrameType
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -47,6 +48,8 @@ __all__ = [
 ]
 
 
+_CALLERS = 10
+"""Functions of a client between the end of a `with` block and the stream that it closes."""
 _NO_ERRORS = (GeneratorExit, StopIteration, StopAsyncIteration)
 """Exceptions that end a loop over a stream."""
 
@@ -190,10 +193,10 @@ class Ending:
         """End a stream that its consumer has closed, perhaps before it was read to its end.
 
         Args:
-            error: the exception of the consumer that left the stream by it; by default the one that
-                has been raised since the stream began, and is being handled now.
+            error: the exception of the consumer that left the stream by it. By default that of a
+                `with` block around it, whose manager closes the stream.
         """
-        if error is None:
+        if error is None and _is_in_exit():
             error = sys.exc_info()[1]
             if id(error) == self._handled_before:
                 error = None
@@ -245,6 +248,18 @@ class Ending:
             self._step.fields.clear()
             self._step.operation = operation
         self._step.end(error, interrupted=interrupted, end_ns=end_ns)
+
+
+def _is_in_exit() -> bool:
+    """Return whether the end of a `with` block is calling."""
+    frame: FrameType | None = sys._getframe(2)
+    for _ in range(_CALLERS):
+        if frame is None:
+            break
+        if frame.f_code.co_name in ("__exit__", "__aexit__"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def start(call: ClientCall, owner: Any, parameters: dict[str, Any]) -> Ending | None:
