@@ -16,6 +16,7 @@ _MENU = {
         "guides/disk",
         "guides/servers",
         "guides/rebuild",
+        "guides/endings",
         "guides/evaluate",
         "guides/coding-agents",
         "guides/other-systems",

@@ -80,9 +80,10 @@ def run_of(chance: random.Random) -> Object:
         },
     }
     if failed:
-        run["metadata"] = {"error": {"type": "ValueError", "message": "broken"}}
+        metadata: Object = {"error": {"type": "ValueError", "message": "broken"}}
         if chance.random() < 0.5:
-            run["metadata"]["unfinished"] = [{"end": "broken_off", "span_id": "ab" * 8}]
+            metadata["unfinished"] = [{"end": "broken_off", "span_id": "ab" * 8}]
+        run["metadata"] = metadata
     else:
         run["output"] = {"a": _text(chance), "n": 7} if chance.random() < 0.3 else _text(chance)
     return run

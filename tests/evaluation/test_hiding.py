@@ -69,8 +69,11 @@ ZERO = {
         for form in ("spans", "spans, then documents")
         for way, types in (
             ("content off", _OF_OUTPUT),
-            ("root missing", {*_OF_OUTPUT, *_OF_TOTALS, *_OF_ORDER, "max_turns", "status"}),
-            ("cut by a limit", {*_OF_ORDER, "changed_file"}),
+            (
+                "root missing",
+                {*_OF_OUTPUT, *_OF_TOTALS, *_OF_ORDER, "finished", "max_turns", "status"},
+            ),
+            ("cut by a limit", {*_OF_ORDER, "changed_file", "result_contains", "result_schema"}),
         )
     },
 }

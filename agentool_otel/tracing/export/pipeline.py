@@ -504,8 +504,10 @@ class Pipeline(SpanProcessor):
                 still_open += opening.values()
             now = time.time_ns()
             for span in still_open if close_open else ():
+                context = span.get_span_context()
                 shown = self._apply_stages(close_span(span, now))
-                self.put(store, journal, store.encoded(shown), now, shown.context.span_id)
+                if context is not None:
+                    self.put(store, journal, store.encoded(shown), now, context.span_id)
         store.close(CLOSING_S)
         self._before = add_counts(self._before, counts_of(store))
         self._reason_before = reason_of(store) or self._reason_before
