@@ -122,7 +122,7 @@ OTHER_TESTS = {
             for name in ("exits", "journal", "kills", "otlp", "outbox")
         ),
     ],
-    "agents": [*SITUATIONS, "tests/integrations/anthropic", *AGENTS],
+    "agents": [*SITUATIONS, "tests/endings", "tests/integrations/anthropic", *AGENTS],
     "agents-oldest": [*CONTRACT, *AGENTS],
     "clients": ["tests/guest/test_work.py", "-k", "google_genai or litellm or bedrock or work"],
     "places": [
