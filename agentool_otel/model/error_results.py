@@ -13,7 +13,7 @@ from typing import Any
 from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_codec import loads
 
-__all__ = ["LOOKS_LIKE_ERRORS", "error_rule", "loads_if_block"]
+__all__ = ["LOOKS_LIKE_ERRORS", "error_rule"]
 
 LOOKS_LIKE_ERRORS = "looks_like_errors"
 """Member of a trace's metadata: the steps whose results look like errors, each with its rule."""
@@ -53,36 +53,34 @@ def error_rule(result: Any) -> str | None:
     """
     if isinstance(result, str):
         return _rule_of_text(result)
-    if isinstance(result, Mapping):
-        return _rule_of_object(result)
-    if isinstance(result, (list, tuple)) and len(result) == 1:
-        only = result[0]  # a content block
-        if isinstance(only, Mapping) and isinstance(words := only.get("text"), str):
-            return _rule_of_text(words)
-    return None
+    return _rule_of_object(result) if isinstance(result, Mapping) else _rule_of_block(result)
 
 
-def loads_if_block(words: str) -> Any:
-    """Return the list in a JSON text if it may be one content block with an error; else None."""
-    if len(words) > _PARSED or '"text"' not in words:
+def _rule_of_block(result: Any) -> str | None:
+    if not isinstance(result, (list, tuple)) or len(result) != 1:
         return None
-    return loads(words) if any(hint in words for hint in _BLOCK_HINTS) else None
+    only = result[0]
+    words = only.get("text") if isinstance(only, Mapping) else None
+    return _rule_of_text(words) if isinstance(words, str) else None
+
+
+def _parsed(words: str, hints: tuple[str, ...]) -> Any:
+    """Return the value of a JSON text with one of some hints; None of any other text."""
+    if len(words) > _PARSED or not any(hint in words for hint in hints):
+        return None
+    try:
+        return loads(words)
+    except ValueError:
+        return None
 
 
 def _rule_of_text(words: str) -> str | None:
     words = words.strip()
     if words.startswith("{"):
-        if (
-            len(words) > _PARSED
-            or not words.endswith("}")
-            or not any(hint in words for hint in _HINTS)
-        ):
-            return None
-        try:
-            value = loads(words)
-        except ValueError:
-            return None
+        value = _parsed(words, _HINTS)
         return _rule_of_object(value) if isinstance(value, Mapping) else None
+    if words.startswith("["):
+        return _rule_of_block(_parsed(words, _BLOCK_HINTS))
     if words.startswith(_TRACEBACK):
         return "begins with a traceback"
     if (named := _NAMED.match(words)) is not None:

@@ -104,6 +104,21 @@ def test_an_exception_that_a_program_handles_itself_is_not_that_of_a_stream_it_c
     assert "error.type" not in call.attributes
 
 
+def test_a_helper_in_an_except_block_has_no_error_of_the_handled_exception(stage: Any) -> None:
+    openai = pytest.importorskip("openai")
+    stage.forget()
+    requests = {name: REQUESTS[name] for name in ("model", "messages")}
+    with LoopbackModel(Turn(text="one two three four five six")) as model:
+        client = openai.OpenAI(base_url=model.base_url, api_key="none", max_retries=0)
+        try:
+            raise Mine("before the call")
+        except Mine:
+            with client.chat.completions.stream(**requests) as stream:
+                next(iter(stream))
+    (call,) = stage.recorded.spans()
+    assert "error.type" not in call.attributes
+
+
 def test_a_call_is_not_whole_before_all_of_its_choices() -> None:
     reading = ChatReading(Inference(choice_count=2))
     reading.add({"choices": [{"index": 0, "delta": {"content": "a"}, "finish_reason": "stop"}]})

@@ -7,7 +7,7 @@ from typing import Any
 
 from agentool_otel.dialects import LazyJson
 from agentool_otel.model.documents import UNSET
-from agentool_otel.model.error_results import LOOKS_LIKE_ERRORS, error_rule, loads_if_block
+from agentool_otel.model.error_results import LOOKS_LIKE_ERRORS, error_rule
 from agentool_otel.model.operations import (
     AgentInvocation,
     Inference,
@@ -120,9 +120,9 @@ def _error_results(steps: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         if result is None or result.get("error") is not None:
             continue
         output = result.get("output")
-        if isinstance(output, LazyJson):  # not parsed for this: most results are no errors
-            output = loads_if_block(output.text) if output.text[:1] == "[" else output.text
-        if (rule := error_rule(output)) is not None:
+        # As text: most results are no errors, and are not parsed for this.
+        rule = error_rule(output.text if isinstance(output, LazyJson) else output)
+        if rule is not None:
             yield {"step_id": step.get("step_id"), "rule": rule}
 
 

@@ -561,7 +561,7 @@ def masked_pipeline() -> tuple[Pipeline, Masking]:
 
 
 def _runs_inside(code: CodeType) -> bool:
-    """Return whether a function runs that the one which asks for it was not called by directly."""
+    """Return whether a function is on the stack, other than as the caller of the caller of this."""
     frame: FrameType | None = sys._getframe(2)
     while frame is not None:
         frame = frame.f_back

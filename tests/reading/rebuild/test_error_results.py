@@ -43,10 +43,22 @@ def test_a_result_that_looks_like_an_error_is_listed_with_its_rule(output: Any, 
         [],
         [{"type": "text", "text": "The error rate fell to 2 percent."}],
         {"status": "ok", "code": "AB-404"},
+        '[{"type": "text", "text": "Error: x", "n": 1e999}]',
+        '[{"type": "text", "text": "Error',
+        "[" * 3000 + '"text": "Error"',
     ],
 )
 def test_harmless_results_are_not_listed(output: Any) -> None:
     assert listed(output) is None
+
+
+def test_a_result_with_a_number_that_fits_no_float_costs_nothing() -> None:
+    spans = Collected()
+    agent = spans.add(AgentInvocation(agent_name="bot"))
+    tool = spans.add(ToolExecution(name="refund", result=[]), parent=agent)
+    tool.attributes["gen_ai.tool.call.result"] = '[{"text": "Error: x", "n": 1e999}]'
+    (trace,) = spans.rebuilt()
+    assert len(trace["steps"]) == 2
 
 
 def test_a_recorded_error_is_not_listed_again() -> None:
