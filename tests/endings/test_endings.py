@@ -20,7 +20,6 @@ from tests.situations.conftest import Stage, stages
 REQUESTS: dict[str, Any] = {
     "model": "gpt-5",
     "messages": [{"role": "user", "content": "Hello"}],
-    "stream": True,
 }
 
 
@@ -51,70 +50,66 @@ def test_a_call_is_recorded_as_it_ended(stage: Any, api: Api, end: str) -> None:
     assert result.no_tool_error is not False
 
 
-def test_a_stream_closed_in_an_except_block_has_no_error_of_an_earlier_exception(
-    stage: Any,
-) -> None:
+@pytest.fixture
+def client(stage: Any) -> Iterator[Any]:
     openai = pytest.importorskip("openai")
     stage.forget()
-    with LoopbackModel(Turn(text="one two three four five six")) as model:
-        client = openai.OpenAI(base_url=model.base_url, api_key="none", max_retries=0)
-        try:
-            raise Mine("before the call")
-        except Mine:
-            stream = client.chat.completions.create(**REQUESTS)
-            next(stream)
-            stream.close()
+    with (
+        LoopbackModel(Turn(text="one two three four five six")) as model,
+        openai.OpenAI(base_url=model.base_url, api_key="none", max_retries=0) as opened,
+    ):
+        yield opened
+
+
+def test_a_stream_closed_in_an_except_block_has_no_error_of_an_earlier_exception(
+    stage: Any, client: Any
+) -> None:
+    try:
+        raise Mine("before the call")
+    except Mine:
+        stream = client.chat.completions.create(**REQUESTS, stream=True)
+        next(stream)
+        stream.close()
     (call,) = stage.recorded.spans()
     assert "error.type" not in call.attributes
     assert call.attributes["agentool.interrupted"] == "closed"
 
 
-def test_an_exception_is_that_of_the_call_where_a_block_closes_its_stream(stage: Any) -> None:
-    openai = pytest.importorskip("openai")
-    stage.forget()
-    with LoopbackModel(Turn(text="one two three four five six")) as model:
-        client = openai.OpenAI(base_url=model.base_url, api_key="none", max_retries=0)
-        stream = client.chat.completions.create(**REQUESTS)
+def test_an_exception_is_that_of_the_call_where_a_block_closes_its_stream(
+    stage: Any, client: Any
+) -> None:
+    def read() -> None:
+        with contextlib.closing(client.chat.completions.create(**REQUESTS, stream=True)) as stream:
+            next(stream)
+            raise Mine("while reading")
 
-        def read() -> None:
-            with contextlib.closing(stream):
-                next(stream)
-                raise Mine("while reading")
-
-        with pytest.raises(Mine):
-            read()
+    with pytest.raises(Mine):
+        read()
     (call,) = stage.recorded.spans()
     assert call.attributes["error.type"].endswith("Mine")
 
 
 def test_an_exception_that_a_program_handles_itself_is_not_that_of_a_stream_it_closes(
-    stage: Any,
+    stage: Any, client: Any
 ) -> None:
-    openai = pytest.importorskip("openai")
-    stage.forget()
-    with LoopbackModel(Turn(text="one two three four five six")) as model:
-        client = openai.OpenAI(base_url=model.base_url, api_key="none", max_retries=0)
-        stream = client.chat.completions.create(**REQUESTS)
-        next(stream)
-        try:
-            raise Mine("afterwards")
-        except Mine:
-            stream.close()
+    stream = client.chat.completions.create(**REQUESTS, stream=True)
+    next(stream)
+    try:
+        raise Mine("afterwards")
+    except Mine:
+        stream.close()
     (call,) = stage.recorded.spans()
     assert "error.type" not in call.attributes
 
 
-def test_a_helper_in_an_except_block_has_no_error_of_the_handled_exception(stage: Any) -> None:
-    openai = pytest.importorskip("openai")
-    stage.forget()
-    requests = {name: REQUESTS[name] for name in ("model", "messages")}
-    with LoopbackModel(Turn(text="one two three four five six")) as model:
-        client = openai.OpenAI(base_url=model.base_url, api_key="none", max_retries=0)
-        try:
-            raise Mine("before the call")
-        except Mine:
-            with client.chat.completions.stream(**requests) as stream:
-                next(iter(stream))
+def test_a_helper_in_an_except_block_has_no_error_of_the_handled_exception(
+    stage: Any, client: Any
+) -> None:
+    try:
+        raise Mine("before the call")
+    except Mine:
+        with client.chat.completions.stream(**REQUESTS) as stream:
+            next(iter(stream))
     (call,) = stage.recorded.spans()
     assert "error.type" not in call.attributes
 
