@@ -129,6 +129,7 @@ def spans() -> Iterator[Spans]:
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
     from agentool_otel.content.policy import Policy
+    from agentool_otel.tracing.loops.ends import forget_loops
     from agentool_otel.tracing.spans.settings import settings
 
     exporter = InMemorySpanExporter()
@@ -136,6 +137,7 @@ def spans() -> Iterator[Spans]:
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     before = trace.get_current_span()
     settings.reset()
+    forget_loops()
     settings.configure(provider=provider, policy=Policy(capture=True))
     result = Spans(exporter)
     try:

@@ -25,6 +25,7 @@ from agentool_otel.errors import AgentoolError
 from agentool_otel.ground import variable_values as values
 
 __all__ = [
+    "AGENT",
     "AGENT_USAGE",
     "ALSO",
     "ANTHROPIC_API_KEY",
@@ -46,6 +47,7 @@ __all__ = [
     "GEMINI_API_KEY",
     "GENERATION",
     "GOOGLE_GEMINI_BASE_URL",
+    "INFER_RUNS",
     "INSTRUMENTATIONS_DISABLED",
     "JOURNAL",
     "LARGEST_ATTRIBUTE",
@@ -72,6 +74,7 @@ __all__ = [
     "VALUE_LENGTH_LIMITS",
     "Signal",
     "age_limit",
+    "agent",
     "agent_usage_wanted",
     "case_id",
     "copies_wanted",
@@ -79,6 +82,7 @@ __all__ = [
     "event_limit",
     "exporter_variable",
     "handed_down",
+    "infer_runs",
     "is_set",
     "journal_wanted",
     "notice",
@@ -165,6 +169,14 @@ Default: in recordings alone."""
 
 CASE: Final = "AGENTOOL_EVAL_CASE"
 """The evaluation case that the runs of this process are tries of. Default: none."""
+
+AGENT: Final = "AGENTOOL_AGENT"
+"""Name of the agent that a plain loop around a client is. Default: none, and readers take the name
+of the program."""
+
+INFER_RUNS: Final = "AGENTOOL_INFER_RUNS"
+"""`off`, `false`, `0` or `no`: the model calls of a plain loop stay traces of their own.
+Default: on."""
 
 QUIET: Final = "AGENTOOL_QUIET"
 """`on`, `true`, `1` or `yes`: nothing is logged of where spans go, nor of values that are refused;
@@ -464,6 +476,16 @@ def copies_wanted(environ: Mapping[str, str] | None = None) -> bool:
 def agent_usage_wanted(environ: Mapping[str, str] | None = None, default: bool = False) -> bool:
     """Return whether spans of agents have the tokens of the model calls below."""
     return usable(AGENT_USAGE, values.switch, default, environ)
+
+
+def agent(environ: Mapping[str, str] | None = None) -> str | None:
+    """Return the name of the agent that a plain loop is, None for none."""
+    return value(AGENT, environ) or None
+
+
+def infer_runs(environ: Mapping[str, str] | None = None) -> bool:
+    """Return whether the model calls of a plain loop become a run."""
+    return usable(INFER_RUNS, values.switch, True, environ)
 
 
 def case_id(environ: Mapping[str, str] | None = None) -> str:

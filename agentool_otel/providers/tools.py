@@ -14,7 +14,7 @@ from agentool_otel.content.values import jsonable
 from agentool_otel.providers.calls import parse_structured
 from agentool_otel.providers.fields import get, items, record, string
 
-__all__ = ["definitions"]
+__all__ = ["definitions", "forces_function"]
 
 _DECLARED = ("functionDeclarations", "function_declarations")
 _SCHEMAS = (
@@ -35,6 +35,28 @@ def definitions(tools: Any, complete: bool = False) -> list[dict[str, Any]] | No
     """
     every = [_definition(item, complete) for tool in items(tools) for item in _declared(tool)]
     return [item for item in every if item is not None] or None
+
+
+def forces_function(parameters: dict[str, Any]) -> bool:
+    """Return whether a request makes the model fill in the arguments of one function, as programs
+    do that extract data: the answer can be nothing else.
+
+    Args:
+        parameters: of a call of a client.
+
+    Source: OpenAI chat completions and responses and Anthropic (`tool_choice`), OpenAI before tools
+    (`function_call`), Google (`tool_config`), Bedrock Converse (`toolChoice`), 2026-10.
+    """
+    choices = (
+        parameters.get("tool_choice"),
+        parameters.get("function_call"),
+        get(get(parameters.get("toolConfig"), "toolChoice"), "tool"),
+    )
+    choice = next((item for item in choices if item is not None), None)
+    if choice is not None:
+        return string(choice, "name") is not None or get(choice, "function") is not None
+    config = get(get(parameters.get("config"), "tool_config"), "function_calling_config")
+    return len(items(config, "allowed_function_names")) == 1
 
 
 def _declared(tool: Any) -> list[Any]:

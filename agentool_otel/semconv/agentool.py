@@ -169,6 +169,13 @@ UNCAUGHT = _name(
     "true on a child of the last call outside any run, which has the exception that ended the"
     " program",
 )
+INFERRED = _name(
+    "agentool.inferred",
+    "what of a span nobody reported: `run` for the span of a plain loop, `times` for a tool whose"
+    " times are those of the messages around it",
+)
+INFERRED_SESSION = "inferred-"
+"""Prefix of the id of a session that follows from messages alone."""
 INTERRUPTED = _name("agentool.interrupted", "what ended the span early without being an error")
 SPAN_KIND = _name("agentool.span.kind", "span kind, for stores that drop it")
 SPAN_PARENT_ID = _name("agentool.span.parent_id", "parent span id, for stores that drop it")

@@ -43,6 +43,11 @@ class Block(BothWays):
     def _operation(self) -> Operation:
         """Return the call as far as it is known."""
 
+    def _ended(  # noqa: B027: most have nothing to do
+        self, operation: Operation, error: BaseException | None, interrupted: str | None
+    ) -> None:
+        """Handle the end of the call, whose span has ended."""
+
     @property
     def _complete(self) -> bool:
         """Return whether the answer is marked as complete."""
@@ -79,9 +84,12 @@ class Block(BothWays):
         self, step: StepSpan, error: BaseException | None, interrupted: str | None = None
     ) -> None:
         with guarded(f"finishing {self._what}"):
+            operation = self._operation()
             if step.recording:
-                step.operation = self._operation()
+                step.operation = operation
                 step.fields.clear()
             if self._complete:
                 interrupted = None
         step.end(error, interrupted=interrupted)
+        with guarded(f"finishing {self._what}"):
+            self._ended(step.operation, error, interrupted)

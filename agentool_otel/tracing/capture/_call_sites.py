@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from time import time_ns
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from opentelemetry.context import Context, get_current
 
 from agentool_otel.content.policy import as_text, encode, label, masked_description
 from agentool_otel.ground.interruptions import is_interruption
+from agentool_otel.ground.json_codec import loads
 from agentool_otel.model.messages import message, text
 from agentool_otel.model.operations import (
     AgentInvocation,
@@ -30,9 +31,13 @@ from agentool_otel.tracing.spans.exceptions import failed_status
 from agentool_otel.tracing.spans.failure import cut_off
 from agentool_otel.tracing.spans.live import begin, parent_for
 from agentool_otel.tracing.spans.live_tool import Tool, ToolSpan
+from agentool_otel.tracing.spans.requested_calls import any_pending
 from agentool_otel.tracing.spans.run import current_run
 from agentool_otel.tracing.spans.settings import contain, guarded, settings
 from agentool_otel.tracing.spans.step_spans import StepSpan
+
+if TYPE_CHECKING:
+    from agentool_otel.tracing.loops.loop import Loop
 
 __all__ = ["AgentSite", "StepSite", "StepType", "ToolSite", "add_reasoning"]
 
@@ -73,9 +78,11 @@ class ToolSite:
             parent = parent_for(outer)
             if parent is None:
                 return None
-            call = _ToolCall(self.tool, parent)
+            loop = self._loop(args, kwargs) if any_pending() else None
+            call = _ToolCall(self.tool, parent if loop is None else loop.inside(parent))
             call.site = self
             call.outer = outer
+            call.loop = loop
             if call.recording:
                 call.called(self._arguments.bind(args, kwargs))
             return call
@@ -84,6 +91,13 @@ class ToolSite:
                 cut_off(call.span, error)
             contain(error, self._starting)
             return None
+
+    def _loop(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Loop | None:
+        """Return the plain loop that requests a call."""
+        from agentool_otel.tracing.loops.placement import tool_loop  # few programs have one
+
+        bound = self._arguments.bind
+        return tool_loop(self.tool.name, lambda: loads(encode(bound(args, kwargs))))
 
 
 class AgentSite:
@@ -193,9 +207,19 @@ class StepSite:
 class _ToolCall(ToolSpan):
     """One call of a decorated tool."""
 
-    __slots__ = ("outer", "site")
+    __slots__ = ("loop", "outer", "site")
+    loop: Loop | None
+    """The plain loop that requests it."""
     outer: Context
     site: ToolSite
+
+    def end(self, result: str | None, error: BaseException | None) -> None:
+        super().end(result, error)
+        loop, self.loop = self.loop, None
+        if loop is not None:
+            from agentool_otel.tracing.loops.open_loops import open_loops
+
+            open_loops.tool_ended(loop)
 
     def returned(self, value: Any) -> None:
         try:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Literal
 
 from msgspec.structs import replace
 
 from agentool_otel.content.policy import jsonable, label
-from agentool_otel.model.operations import Inference, Usage
+from agentool_otel.model.operations import Inference, Operation, Usage
 from agentool_otel.providers import shapes
 from agentool_otel.providers.answers import Answer
 from agentool_otel.providers.fields import integer, number, plain_text, string, texts
 from agentool_otel.providers.servers import address_in, provider_at
 from agentool_otel.providers.tools import definitions
 from agentool_otel.tracing.capture._blocks import Block
+from agentool_otel.tracing.loops.placement import Place, place
 from agentool_otel.tracing.spans.chunks import Chunks
 from agentool_otel.tracing.spans.live import begin
 from agentool_otel.tracing.spans.requested_calls import awaits_results
@@ -57,6 +59,7 @@ class ModelCall(Block):
         self._usage: dict[str, Any] = {}
         self._cost: float | None = None
         self._chunks = Chunks()
+        self._place: Place | None = None
 
     def output(self, answer: Any, finish_reason: str | None = None) -> None:
         """Report the model's answer.
@@ -77,7 +80,8 @@ class ModelCall(Block):
         """
         with guarded("reading the output of a model call"):
             step = self._step
-            if step is not None and step.recording and self._answer.add(answer, finish_reason):
+            reads = step is not None and (step.recording or self._in_loop)
+            if step is not None and reads and self._answer.add(answer, finish_reason):
                 self._chunks.record(self._so_far, step.context)
 
     def usage(
@@ -125,17 +129,35 @@ class ModelCall(Block):
         if recorded_above(MANUAL):
             return None
         operation = Inference(**_request(self.model, self._parameters))
-        live = begin(operation, owner=_OWNED, content_follows=True)
-        step = StepSpan(live, operation, self._what)
-        if live is not None and step.recording:
-            if not step.wants_content and awaits_results():
+        # Read now: the caller may change the list while the call is under way.
+        content = cache(lambda: _read(*self._content))
+        self._place = None
+        with guarded("finding the loop of a model call"):
+            self._place = place(operation, content)
+        parent = None if self._place is None else self._place.context
+        live = begin(operation, parent=parent, owner=_OWNED, content_follows=True)
+        step = StepSpan(live, operation, self._what, parent)
+        if live is not None and (step.recording or self._in_loop):
+            if not step.wants_content and step.recording and awaits_results():
                 with guarded("reading the input of a model call"):
-                    live.answers_calls(_read(*self._content).get("input"))
-            # Read now: the caller may change the list while the call is under way.
-            step.open(lambda: _read(*self._content))
+                    live.answers_calls(content().get("input"))
+            step.open(content)
             self._answer = Answer(replace(operation, **step.fields))
             self._usage, self._cost, self._chunks = {}, None, Chunks()
         return step
+
+    @property
+    def _in_loop(self) -> bool:
+        """Return whether the call is part of a plain loop, which goes by what it requests even
+        where it is not sampled."""
+        return self._place is not None and self._place.in_loop
+
+    def _ended(
+        self, operation: Operation, error: BaseException | None, interrupted: str | None
+    ) -> None:
+        where, self._place = self._place, None
+        if where is not None and isinstance(operation, Inference):
+            where.ended(operation, error, interrupted, None)
 
     def _so_far(self) -> Inference:
         return self._answer.operation_so_far

@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Awaitable, Callable
+from functools import cache
 from time import time_ns
 from types import FrameType
 from typing import Any, NamedTuple
@@ -24,7 +25,9 @@ from agentool_otel.ground.json_codec import loads
 from agentool_otel.model.operations import Inference, Operation
 from agentool_otel.model.statuses import INCOMPLETE_STREAM
 from agentool_otel.providers.reading import Reading
+from agentool_otel.providers.tools import forces_function
 from agentool_otel.tracing.instrumentation.instrumentor import Patch, Wrapper
+from agentool_otel.tracing.loops.placement import Place, place
 from agentool_otel.tracing.spans.attaching import restore, restore_from
 from agentool_otel.tracing.spans.chunks import Chunks
 from agentool_otel.tracing.spans.finalizers import when_safe
@@ -88,13 +91,17 @@ class Ending:
         "_guard",
         "_handled_before",
         "_last_ns",
+        "_place",
         "_step",
         "on_end",
         "reading",
     )
 
-    def __init__(self, step: StepSpan, reading: Reading, call: ClientCall):
+    def __init__(
+        self, step: StepSpan, reading: Reading, call: ClientCall, place: Place | None = None
+    ):
         self._step = step
+        self._place = place
         self.reading = reading
         """Reads the answer as it arrives."""
         self.on_end: Callable[[], None] | None = None
@@ -110,13 +117,19 @@ class Ending:
     def context(self) -> Context:
         return self._step.context
 
+    @property
+    def _reads(self) -> bool:
+        """Return whether the answer is to be read: what a loop requests counts even where it is
+        not sampled."""
+        return self._step.recording or (self._place is not None and self._place.in_loop)
+
     def stream(self, result: Any) -> Any:
         """Return a proxy of a stream that adds its items here and ends the call with it; the stream
         itself where nothing is recorded.
         """
         self._last_ns = time_ns()
         self._handled_before = id(sys.exc_info()[1])
-        if self._step.recording:
+        if self._reads:
             with self._guard:
                 from agentool_otel.tracing.instrumentation import streams
 
@@ -138,7 +151,7 @@ class Ending:
         is still to come.
         """
         self._last_ns = time_ns()
-        if not self._step.recording:
+        if not self._reads:
             self.finish()
             return result
         self._handled_before = id(sys.exc_info()[1])
@@ -234,6 +247,7 @@ class Ending:
         if self._done:
             return
         self._done = True
+        operation = self._step.operation
         with self._guard:
             if self.on_end is not None:
                 self.on_end()
@@ -247,7 +261,12 @@ class Ending:
                 operation = replace(operation, error_type=error_type)
             self._step.fields.clear()
             self._step.operation = operation
+        if self._place is not None and end_ns is None:
+            end_ns = time_ns()
         self._step.end(error, interrupted=interrupted, end_ns=end_ns)
+        if self._place is not None and isinstance(operation, Inference):
+            with self._guard:
+                self._place.ended(operation, error, interrupted, end_ns)
 
 
 def _is_in_exit() -> bool:
@@ -274,11 +293,20 @@ def start(call: ClientCall, owner: Any, parameters: dict[str, Any]) -> Ending | 
         if recorded_above():
             return None
         operation = call.request(owner, parameters)
-        live = begin(operation, scope=call.scope, owner=call.owner, content_follows=True)
+        # Read now: the caller may change the list while the call is under way.
+        content = cache(lambda: call.content(parameters))
+        where = _place(call, operation, content, parameters)
+        live = begin(
+            operation,
+            scope=call.scope,
+            parent=None if where is None else where.context,
+            owner=call.owner,
+            content_follows=True,
+        )
         if live is None:
             return None
         try:
-            return _started(call, live, operation, parameters)
+            return _started(call, live, operation, content, where)
         except Exception as error:
             if is_interruption(error):
                 live.cut_off(error)
@@ -286,18 +314,33 @@ def start(call: ClientCall, owner: Any, parameters: dict[str, Any]) -> Ending | 
     return None
 
 
+def _place(
+    call: ClientCall,
+    operation: Operation,
+    content: Callable[[], dict[str, Any]],
+    parameters: dict[str, Any],
+) -> Place | None:
+    if isinstance(operation, Inference):
+        with guarded(f"finding the loop of {call.what}"):
+            return place(operation, content, is_forced=forces_function(parameters))
+    return None
+
+
 def _started(
-    call: ClientCall, live: LiveSpan, operation: Operation, parameters: dict[str, Any]
+    call: ClientCall,
+    live: LiveSpan,
+    operation: Operation,
+    content: Callable[[], dict[str, Any]],
+    where: Place | None,
 ) -> Ending:
     step = StepSpan(live, operation, call.what)
     note_call(type(operation))
     answers = isinstance(operation, Inference) and not step.wants_content
     if answers and step.recording and awaits_results():
         with guarded(f"reading the input of {call.what}"):
-            live.answers_calls(call.content(parameters).get("input"))
-    # Read now: the caller may change the list while the call is under way.
-    step.open(lambda: call.content(parameters))
-    return Ending(step, call.reading(replace(operation, **step.fields)), call)
+            live.answers_calls(content().get("input"))
+    step.open(content)
+    return Ending(step, call.reading(replace(operation, **step.fields)), call, where)
 
 
 Begin = Callable[[Any, "tuple[Any, ...]", "dict[str, Any]"], "Ending | None"]

@@ -32,6 +32,8 @@ class Configuration(NamedTuple):
     redact_all: bool | None = None
     max_size: str | int | None = None
     max_age: str | None = None
+    agent: str | None = None
+    infer_runs: bool | None = None
 
     def changed_by(self, call: Configuration) -> Configuration:
         """Return the configuration after a call has added its options."""
@@ -50,6 +52,8 @@ def named(
     redact_all: bool | None = None,
     max_size: str | int | None = None,
     max_age: str | None = None,
+    agent: str | None = None,
+    infer_runs: bool | None = None,
 ) -> Configuration:
     """Return the options of one call.
 
@@ -57,8 +61,15 @@ def named(
         ConfigurationError: an option is of another type, `redact` is no function of two arguments,
             `also` is not known, or a limit cannot be read.
     """
-    _check(_is_switch, "True or False", content=content, record=record, redact_all=redact_all)
-    _check(_is_text, "text", endpoint=endpoint, service_name=service_name, also=also)
+    _check(
+        _is_switch,
+        "True or False",
+        content=content,
+        record=record,
+        redact_all=redact_all,
+        infer_runs=infer_runs,
+    )
+    _check(_is_text, "text", endpoint=endpoint, service_name=service_name, also=also, agent=agent)
     _check(_are_names, "a list of names, such as ['openai']", include=include, exclude=exclude)
     _check(_is_amount, "text, such as '500MB'", max_size=max_size)
     _check(_is_text, "text, such as '7d'", max_age=max_age)
@@ -84,6 +95,8 @@ def named(
         redact_all,
         max_size,
         max_age,
+        agent or None,
+        infer_runs,
     )
 
 

@@ -55,6 +55,10 @@ class Decision(NamedTuple):
     """Whether threads and pools carry the context."""
     limits: Limits
     """Of the folder that is recorded into."""
+    agent: str | None
+    """Name of the agent that a plain loop is."""
+    infer_runs: bool
+    """Whether the model calls of a plain loop become a run."""
 
     @property
     def ours(self) -> bool:
@@ -132,6 +136,10 @@ def decide(
         threads=_THREADS not in (configuration.exclude or ())
         and not {f"agentool-{_THREADS}", "*"} & environment.disabled_instrumentations(),
         limits=_limits(configuration),
+        agent=configuration.agent or environment.agent(),
+        infer_runs=environment.infer_runs()
+        if configuration.infer_runs is None
+        else configuration.infer_runs,
     )
 
 
@@ -161,6 +169,7 @@ def check_variables() -> None:
     environment.sdk_measures_itself()
     environment.copies_wanted()
     environment.agent_usage_wanted()
+    environment.infer_runs()
     environment.strict()
     environment.sync_wanted()
     environment.size_limit()

@@ -33,7 +33,7 @@ from agentool_otel.tracing.setup.status import Counts, Destination, Framework, M
 from agentool_otel.tracing.spans.exceptions import signals
 from agentool_otel.tracing.spans.native_spans import is_covered
 from agentool_otel.tracing.spans.settings import guarded, settings
-from agentool_otel.tracing.spans.uncaught import record_uncaught
+from agentool_otel.tracing.spans.uncaught import record_uncaught, uncaught
 
 if TYPE_CHECKING:
     from agentool_otel.tracing.export.masking.spans import Masking
@@ -57,6 +57,8 @@ def instrument(
     redact_all: bool | None = None,
     max_size: str | int | None = None,
     max_age: str | None = None,
+    agent: str | None = None,
+    infer_runs: bool | None = None,
 ) -> None:
     """Record every supported agent framework of this process, from here on.
 
@@ -115,6 +117,10 @@ def instrument(
             spans that wait to be sent are never removed.
         max_age: time after its last write when a file of a recording is removed, such as `7d`; by
             default `AGENTOOL_MAX_AGE`, and without that never.
+        agent: name of the agent that a loop around a client is, where nothing else names it; by
+            default `AGENTOOL_AGENT`.
+        infer_runs: whether the model calls and tools of such a loop become one run, whose span is
+            marked as inferred; by default `AGENTOOL_INFER_RUNS` decides, and without that they do.
 
     Raises:
         ConfigurationError: an option has a wrong type, the endpoint is not a URL, `redact` is not a
@@ -136,6 +142,8 @@ def instrument(
             redact_all,
             max_size,
             max_age,
+            agent,
+            infer_runs,
         )
     )
 
@@ -237,6 +245,7 @@ class Runtime:
         with self.lock:
             self.explicit = self.from_cli
             attach((), threads=False)
+            settings.end_runs()
             settings.inherited = None
             settings.enabled = False
             settings.writer = None
@@ -382,7 +391,7 @@ class Runtime:
         self._name_service(service_name)
         settings.configure(policy=decision.policy)
         self._configure_session(decision, application)
-        _record_uncaught_at_exit()
+        _end_runs_at_exit()
         self.decision = decision
 
     def _begin(
@@ -448,6 +457,7 @@ class Runtime:
     ) -> None:
         pipeline = self.pipeline
         local = application is None and decision.spans.way == "record"
+        settings.agent, settings.infer_runs = decision.agent, decision.infer_runs
         settings.repeat_times = local or environment.copies_wanted()
         settings.agent_usage = environment.agent_usage_wanted(default=local)
         settings.before_first_span = None if pipeline is None else pipeline.begin
@@ -482,7 +492,7 @@ class Runtime:
                     environment.CAPTURE,
                 )
             settings.configure(provider=provider, policy=policy)
-            _record_uncaught_at_exit()
+            _end_runs_at_exit()
             settings.repeat_times = environment.copies_wanted()
             settings.agent_usage = environment.agent_usage_wanted()
             if self._service_name is not None:
@@ -541,12 +551,18 @@ class Runtime:
             )
 
 
-def _record_uncaught_at_exit() -> None:
-    """Record the exception that ends the program, before the provider shuts down: the function
-    registered last runs first.
+def _end_runs() -> None:
+    """End what only the end of the program ends."""
+    settings.end_runs(uncaught())
+    record_uncaught()
+
+
+def _end_runs_at_exit() -> None:
+    """End inferred runs and record the exception that ends the program, before the provider shuts
+    down: the function registered last runs first.
     """
-    atexit.unregister(record_uncaught)
-    atexit.register(record_uncaught)
+    atexit.unregister(_end_runs)
+    atexit.register(_end_runs)
 
 
 runtime = Runtime()

@@ -90,6 +90,7 @@ class LiveSpan:
         "context",
         "essentials",
         "index",
+        "is_timed",
         "recording",
         "run",
         "span",
@@ -113,6 +114,8 @@ class LiveSpan:
         """Whether the end of this tool is a step of its own. It is not for a handoff, nor for a
         call that gets no answer.
         """
+        self.is_timed = True
+        """Whether its duration is known: it is not for a tool that only messages report."""
         self._parent_id = parent_of(parent)
         self._ended = False
         self.essentials: dict[str, Any] = {}
@@ -218,7 +221,8 @@ class LiveSpan:
             attributes = {**identity_for(operation, self.context), **attributes}
             self._emit_content(attributes, end_ns, isinstance(operation, Inference))
         end_span(span, settings.dialect.named(attributes), self.started, end_ns)
-        metrics.record(operation, (end_ns - self.start_ns) / 1e9, self.run, self.context)
+        if self.is_timed:
+            metrics.record(operation, (end_ns - self.start_ns) / 1e9, self.run, self.context)
 
     def _fitted(
         self, attributes: dict[str, Any], policy: Policy

@@ -33,6 +33,7 @@ __all__ = [
     "call_of",
     "calls_in",
     "current_answers",
+    "fits",
     "note_answer",
     "retire",
     "take",
@@ -244,6 +245,11 @@ def _is_contained(requested: Call, executed: Call) -> bool:
         return True
     wanted = requested.members
     return bool(wanted) and all(members.get(name) == value for name, value in wanted.items())
+
+
+def fits(requested: Call, executed: Call) -> bool:
+    """Return whether a call has the arguments that were requested, perhaps among others."""
+    return _is_equal(requested, executed) or _is_contained(requested, executed)
 
 
 def call_of(name: str, call_id: str, arguments: Any) -> Call:

@@ -53,6 +53,7 @@ class Settings:
 
     __slots__ = (
         "_loggers",
+        "agent",
         "agent_usage",
         "before_first_span",
         "case_id",
@@ -61,10 +62,12 @@ class Settings:
         "exceptions",
         "handed_down",
         "has_sdk",
+        "infer_runs",
         "inherited",
         "last_call",
         "locked",
         "on_described",
+        "on_end",
         "policy",
         "repeat_times",
         "strict",
@@ -92,6 +95,9 @@ class Settings:
         self.on_described: Callable[[int], None] | None = None
         """Called with the id of a span once it holds all that is known before the user's code runs.
         If there is none, nothing is set on a span before its end."""
+        self.on_end: Callable[[BaseException | None], None] | None = None
+        """Called once nothing that follows is recorded, with the exception that ends the program:
+        ends the runs that only their next call would go on with."""
         self.writer: SpanWriter | None = None
         """What writes our own spans the short way; None while all of them take the SDK's."""
         self.repeat_times = environment.copies_wanted()
@@ -107,6 +113,10 @@ class Settings:
         self.case_id = environment.case_id()
         """The evaluation case that the runs of this process are tries of; empty for none."""
         self.strict = environment.strict()
+        self.infer_runs = environment.infer_runs()
+        """Whether the model calls of a plain loop become a run."""
+        self.agent: str | None = environment.agent()
+        """Name of the agent of such runs."""
         self.before_first_span: Callable[[], None] | None = None
         """Called before the first span starts, so that it holds nothing of what that needs."""
         self.handed_down: dict[str, str] = {}
@@ -166,6 +176,16 @@ class Settings:
         """True for a scope whose spans are started here, so `on_described` will be called for
         them."""
         return self.on_described is not None and scope in self.tracers
+
+    def end_runs(self, error: BaseException | None = None) -> None:
+        """End the runs that wait for a call, because nothing that follows is recorded.
+
+        Args:
+            error: the exception that ends the program, if one does.
+        """
+        end, self.on_end = self.on_end, None
+        if end is not None:
+            end(error)
 
     def configure(
         self,

@@ -8,6 +8,7 @@ from agentool_otel.model.operations import Inference, Operation
 from agentool_otel.tracing.spans.live import OWNER_KEY
 
 __all__ = [
+    "BELOW_KEY",
     "CALLBACKS",
     "CLIENTS",
     "GRAPHS",
@@ -47,7 +48,8 @@ def recorded_above(name: str = CLIENTS) -> bool:
     return is_owned(name, context) or context.get(_INFERENCE_KEY) is not None
 
 
-_BELOW_KEY = create_key("agentool-otel-calls-below")
+BELOW_KEY = create_key("agentool-otel-calls-below")
+"""Context key of what counts the calls of clients below a framework."""
 
 
 class CallsBelow:
@@ -63,7 +65,7 @@ class CallsBelow:
 
     def __init__(self, context: Context, kind: type[Operation] = Inference):
         self.kind = kind
-        self.context = set_value(_BELOW_KEY, self, context)
+        self.context = set_value(BELOW_KEY, self, context)
         self.count = 0
 
 
@@ -71,11 +73,11 @@ def note_call(kind: type[Operation] = Inference) -> None:
     """Note that a client records a call of a kind, a model call by default, in the current context.
     Whoever begins the span of a client's call and does not go by
     `tracing.instrumentation.client_calls` calls this."""
-    below = get_current().get(_BELOW_KEY)
+    below = get_current().get(BELOW_KEY)
     if isinstance(below, CallsBelow) and below.kind is kind:
         below.count += 1
 
 
 def detached(context: Context) -> Context:
     """Return a context whose model calls do not count as calls of the framework around it."""
-    return context if context.get(_BELOW_KEY) is None else set_value(_BELOW_KEY, None, context)
+    return context if context.get(BELOW_KEY) is None else set_value(BELOW_KEY, None, context)

@@ -192,6 +192,7 @@ def test_a_call_that_is_not_sampled_reads_nothing(
     monkeypatch.setattr(model_calls, "jsonable", read)
     monkeypatch.setattr(answers, "jsonable", read)
     settings.configure(provider=TracerProvider(sampler=ALWAYS_OFF, shutdown_on_exit=False))
+    settings.infer_runs = False  # the calls of a loop say what belongs together
     with agentool_otel.model_call("m", messages=[{"role": "user", "content": "Hi"}]) as call:
         call.output(ANTHROPIC)
         call.usage(1, 2)

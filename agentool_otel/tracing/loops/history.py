@@ -1,0 +1,143 @@
+"""What the messages of a model call prove about the calls before it.
+
+A call continues a loop if it sends the results of tool calls that the loop's last answer requested,
+if it continues that response, or if its messages contain that answer. Each of these is a `Link`:
+what an answer offers and a later call refers to. Links hold hashes and ids, no text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from agentool_otel.ground.json_codec import canonical
+from agentool_otel.model.messages import Message, Part, parts_of, role_of, text_of
+from agentool_otel.model.operations import Inference
+
+__all__ = ["History", "Link", "history_of", "links_of", "requests_in"]
+
+Link = tuple[str, Any]
+"""`("call", id)`, `("response", id)` or `("answer", hash)`."""
+
+_ANSWERS = 4
+"""Most answers of a history that a call is matched by, the last one first."""
+
+
+class History(NamedTuple):
+    """The messages of one model call."""
+
+    results: Mapping[str, Any]
+    """By the id of its call, each result of a tool after the last answer."""
+    answers: Sequence[Link]
+    """Its answers, the last one first."""
+    turn: Sequence[Message]
+    """The messages of the user since the last answer without tool calls."""
+    question: int
+    """Hash of the user's last message."""
+    first: int
+    """Hash of the user's first message."""
+    key: int
+    """Hash of the whole: equal for two attempts at one call."""
+    previous_response_id: str | None
+
+    @property
+    def links(self) -> list[list[Link]]:
+        """Return what the call refers to, the surest first."""
+        ids: list[Link] = [("call", call_id) for call_id in self.results]
+        response = self.previous_response_id
+        links = [ids, [] if response is None else [("response", response)], [*self.answers[:1]]]
+        return [each for each in links if each]
+
+    @property
+    def earlier(self) -> list[list[Link]]:
+        """Return what the call refers to further back: it may be in the same session."""
+        return [*self.links, *([answer] for answer in self.answers[1:])]
+
+
+def history_of(operation: Inference, messages: Sequence[Message]) -> History:
+    """Return what the messages of a call prove."""
+    answers: list[Link] = []
+    answer: list[Message] = []
+    results: dict[str, Any] = {}
+    turn: list[Message] = []
+    question = first = 0
+    is_answered = False
+    for message in messages:
+        if role_of(message) == "assistant":
+            answer.append(message)
+            continue
+        if answer:
+            answers.append(("answer", _hash_of(question, answer)))
+            is_answered = not any(map(requests_in, answer))
+            answer.clear()
+            results.clear()
+        results.update(_results(message))
+        if role_of(message) != "user" or _only_results(message):
+            continue
+        if is_answered:
+            turn.clear()
+            is_answered = False
+        turn.append(message)
+        question = hash(text_of(message))
+        first = first or question
+    if answer:
+        answers.append(("answer", _hash_of(question, answer)))
+    return History(
+        results=results,
+        answers=answers[: -_ANSWERS - 1 : -1],
+        turn=turn,
+        question=question,
+        first=first,
+        key=hash((first, question, len(messages), *answers, *results)),
+        previous_response_id=operation.previous_response_id,
+    )
+
+
+def links_of(history: History, operation: Inference) -> list[Link]:
+    """Return what the answer to a call offers to later calls."""
+    output = operation.output or ()
+    links: list[Link] = [
+        ("call", part["id"])
+        for message in output
+        for part in requests_in(message)
+        if isinstance(part.get("id"), str) and part["id"]
+    ]
+    if operation.response_id is not None:
+        links.append(("response", operation.response_id))
+    links += [("answer", _hash_of(history.question, [message])) for message in output]
+    if len(output) > 1:
+        links.append(("answer", _hash_of(history.question, output)))
+    return links
+
+
+def requests_in(message: Message) -> list[Part]:
+    """Return the parts of an answer that request tools of the program."""
+    return [part for part in parts_of(message) if part.get("type") == "tool_call"]
+
+
+def _hash_of(question: int, answer: Iterable[Message]) -> int:
+    """Return the hash of an answer to a question: of its requests, else of its text.
+
+    Programs send the requests without the text, and the text without the white space around it.
+    """
+    requests: list[str] = []
+    texts: list[str] = []
+    for message in answer:
+        for part in requests_in(message):
+            requests += (str(part.get("name")), canonical(part.get("arguments")))
+        texts.append((text_of(message) or "").strip())
+    return hash((question, *(requests or texts)))
+
+
+def _results(message: Message) -> dict[str, Any]:
+    return {
+        part["id"]: part.get("response")
+        for part in parts_of(message)
+        if part.get("type") == "tool_call_response" and isinstance(part.get("id"), str)
+    }
+
+
+def _only_results(message: Message) -> bool:
+    """Return whether a message of the user's role has nothing but results of tools."""
+    parts = parts_of(message)
+    return bool(parts) and all(part.get("type") == "tool_call_response" for part in parts)

@@ -1,0 +1,214 @@
+"""One plain loop: the span of the inferred run, and the tools that nobody decorated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from time import monotonic, time_ns
+from typing import Any, NamedTuple
+
+from opentelemetry.context import Context
+
+from agentool_otel.model.messages import Message, Part
+from agentool_otel.model.operations import AgentInvocation, Inference, ToolExecution
+from agentool_otel.semconv import agentool
+from agentool_otel.tracing.loops.history import Link, requests_in
+from agentool_otel.tracing.spans.exceptions import error_type_of, failed_status
+from agentool_otel.tracing.spans.identity import IDENTITY_KEY
+from agentool_otel.tracing.spans.live import begin
+from agentool_otel.tracing.spans.run import RUN_KEY
+from agentool_otel.tracing.spans.sdk_spans import context_with
+from agentool_otel.tracing.spans.settings import settings
+from agentool_otel.tracing.spans.step_spans import StepSpan
+
+__all__ = ["Failure", "Loop", "begin_loop", "failure_of"]
+
+_DESCRIPTION = "an inferred run"
+INFERRED = {agentool.INFERRED: "run"}
+_INFERRED_TIMES = {agentool.INFERRED: "times"}
+
+
+class Failure(NamedTuple):
+    """Why a model call failed. The exception itself would keep the frames of the program alive."""
+
+    error_type: str
+    status: str
+    """Status of a run that ends so."""
+    error_id: int | None = None
+    """`id` of the exception, if there was one."""
+
+
+def failure_of(error: BaseException | None, error_type: str | None) -> Failure | None:
+    """Return why a model call failed; None if it did not.
+
+    Args:
+        error: the exception that ended it.
+        error_type: its `error.type`, where it failed without an exception.
+    """
+    if error is None:
+        return None if error_type is None else Failure(error_type, failed_status(None, error_type))
+    return Failure(error_type or error_type_of(error), failed_status(error), id(error))
+
+
+class Loop:
+    """A loop whose answer is still awaited.
+
+    Args:
+        root: the span of the run.
+        session: id of the session that the run is in.
+        outer_id: span id of its parent, 0 without one.
+    """
+
+    __slots__ = (
+        "answered_ns",
+        "calls",
+        "failed_key",
+        "failure",
+        "links",
+        "outer_id",
+        "requests",
+        "root",
+        "session",
+        "tools",
+        "touched_ns",
+        "touched_s",
+    )
+
+    def __init__(self, root: StepSpan, session: str | None, outer_id: int):
+        self.root = root
+        self.session = session
+        self.outer_id = outer_id
+        self.calls = 0
+        """Model calls under way."""
+        self.tools = 0
+        """Decorated tools under way."""
+        self.links: list[Link] = []
+        """What its last answer offers."""
+        self.requests: dict[str, Part] = {}
+        """The tool calls that its last answer requests, by id."""
+        self.answered_ns = 0
+        """When that answer came."""
+        self.touched_s = monotonic()
+        self.touched_ns = time_ns()
+        """When something of it last began or ended."""
+        self.failure: Failure | None = None
+        """Why its last model call failed; a retry forgets it."""
+        self.failed_key: int | None = None
+
+    def touch(self, now_ns: int | None = None) -> None:
+        self.touched_s = monotonic()
+        self.touched_ns = time_ns() if now_ns is None else now_ns
+
+    def inside(self, context: Context) -> Context:
+        """Return a context as it is inside the run."""
+        live = self.root.live
+        if live is None:
+            return context
+        inner = context_with(context, live.span)
+        for key in (RUN_KEY, IDENTITY_KEY):
+            if (value := live.context.get(key)) is not None:
+                dict.__setitem__(inner, key, value)  # ours alone still
+        return inner
+
+    def answered(self, operation: Inference, links: Iterable[Link], now_ns: int) -> None:
+        """Note an answer that the loop goes on from."""
+        self.answered_ns = now_ns
+        self.links = [*links]
+        keep = settings.policy.capture
+        self.requests = {
+            part["id"]: part if keep else {"name": part.get("name")}
+            for message in operation.output or ()
+            for part in requests_in(message)
+            if isinstance(part.get("id"), str)
+        }
+
+    def add_tools(self, results: Mapping[str, Any]) -> None:
+        """Add the tools whose results a call sends, unless a span has executed them.
+
+        Each lasts from the answer to the call: what it took of that time is unknown.
+        """
+        live, requests = self.root.live, self.requests
+        self.requests = {}
+        if live is None or live.run is None or not live.recording:
+            return
+        pending = {call.id for call in live.run.pending()}
+        steps: list[tuple[StepSpan, Any]] = []
+        for call_id, part in requests.items():
+            if call_id in results and call_id in pending:
+                steps.append((self._begin_tool(call_id, part), results[call_id]))
+        now_ns = time_ns()
+        for step, result in steps:
+            step.add(result=result)
+            step.end(end_ns=now_ns)
+
+    def _begin_tool(self, call_id: str, part: Part) -> StepSpan:
+        operation = ToolExecution(name=str(part.get("name")), call_id=call_id, tool_type="function")
+        live = begin(
+            operation,
+            parent=self.root.context,
+            start_ns=self.answered_ns,
+            content_follows=True,
+        )
+        if live is not None:
+            live.is_timed = False
+        step = StepSpan(live, operation, "a tool of an inferred run", self.root.context)
+        step.mark(_INFERRED_TIMES)
+        if "arguments" in part:
+            step.add(arguments=part["arguments"])
+        return step
+
+    def has_raised(self, error: BaseException) -> bool:
+        """Return whether an exception is that of its last model call."""
+        return self.failure is not None and self.failure.error_id == id(error)
+
+    def end(
+        self,
+        output: list[Message] | None = None,
+        *,
+        error: BaseException | None = None,
+        failure: Failure | None = None,
+        interrupted: str | None = None,
+    ) -> None:
+        """End the run when something of it was last at work.
+
+        Args:
+            output: its answer.
+            error: the exception that ended it.
+            failure: what ended it, where the exception is gone.
+            interrupted: why it ended without an answer and a failure.
+        """
+        root, end_ns = self.root, self.touched_ns
+        if output:
+            root.add(output=output)
+        if failure is None:
+            root.end_run(error, interrupted=interrupted, end_ns=end_ns)
+        else:
+            root.set(error_type=failure.error_type)
+            root.end(extra={agentool.STATUS: failure.status}, end_ns=end_ns)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Keep no content: a context of the program may hold this loop."""
+        self.requests, self.links = {}, []
+        self.root.fields.clear()
+        self.root.live = None
+
+
+def begin_loop(
+    parent: Context, session: str | None, outer_id: int, question: list[Message]
+) -> Loop | None:
+    """Begin an inferred run; None where telemetry is off.
+
+    Args:
+        parent: context of its parent, with the names of its session.
+        session: id of the session.
+        outer_id: span id of the parent, 0 without one.
+        question: the messages of the user that it answers.
+    """
+    operation = AgentInvocation(agent_name=settings.agent)
+    live = begin(operation, parent=parent, content_follows=True)
+    if live is None:
+        return None
+    root = StepSpan(live, operation, _DESCRIPTION, parent)
+    root.mark(INFERRED)
+    root.open(lambda: {"input": question} if question else {})
+    return Loop(root, session, outer_id)

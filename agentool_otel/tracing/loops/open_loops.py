@@ -1,0 +1,273 @@
+"""The loops of this process that wait for their next call, and the sessions of those that ended."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
+from time import monotonic
+from typing import NamedTuple
+
+from agentool_otel.tracing.loops.history import History, Link
+from agentool_otel.tracing.loops.loop import Failure, Loop
+
+__all__ = ["Context", "OpenLoops", "open_loops"]
+
+_MOST_OPEN = 1024
+_MOST_LINKS = 16_384
+"""Limit of the answers, responses and tool calls whose session is remembered."""
+_MOST_SESSIONS = 8
+"""Limit of the sessions that one of them may be of; more prove nothing."""
+RETRY_S = 120.0
+"""How long after a failed call the same call counts as its retry."""
+IDLE_S = 300.0
+"""How long a loop waits for its next call."""
+
+
+class Context(NamedTuple):
+    """What was last called in one context of the program: decides where messages do not."""
+
+    session: str | None = None
+    loop: Loop | None = None
+
+
+_NOTHING = Context()
+_last: ContextVar[Context] = ContextVar("agentool-otel-loop", default=_NOTHING)
+
+
+class OpenLoops:
+    """All of a process. Every method may be called from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._open: OrderedDict[Loop, None] = OrderedDict()
+        """The one that was touched last is the last."""
+        self._waiting: dict[Link, list[Loop]] = {}
+        self._sessions: OrderedDict[Link, list[tuple[str, int]]] = OrderedDict()
+        """By what an answer offers, its sessions, each with the hash of its first question."""
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def clear(self) -> None:
+        """Forget everything: in a forked child, whose parent goes on with its loops."""
+        self.__init__()  # type: ignore[misc]
+        _last.set(_NOTHING)
+
+    # ---- which loop
+    def take(self, history: History, outer_id: int) -> Loop | None:
+        """Return the loop that a call continues, which waits no more; None if there is none.
+
+        Args:
+            history: the messages of the call.
+            outer_id: span id of the parent that the call has by itself, 0 for none. A loop with
+                another parent is not returned: a call never leaves its trace.
+        """
+        with self._lock:
+            loop = self._found(history)
+            if loop is None or (outer_id and outer_id != loop.outer_id):
+                return None
+            self._stop_waiting(loop)
+            self._touch(loop)
+            loop.calls += 1
+            loop.failure = loop.failed_key = None
+        _last.set(Context(loop.session, loop))
+        return loop
+
+    def elsewhere(self, history: History) -> Loop | None:
+        """Return the loop that a call continues below another parent; it waits no more."""
+        with self._lock:
+            loop = self._found(history)
+            if loop is not None:
+                self._drop(loop)
+        return loop
+
+    def _found(self, history: History) -> Loop | None:
+        last = _last.get().loop
+        if last is not None and last.failed_key == history.key and self._may_be_retried(last):
+            return last
+        answer = history.answers[0] if history.answers else None
+        for links in history.links:
+            found = {loop: None for link in links for loop in self._waiting.get(link, ())}
+            if not found:
+                continue
+            if len(found) > 1 and answer is not None:
+                equal = {loop: None for loop in found if answer in loop.links}
+                found = equal or found
+            if len(found) > 1:
+                return last if last in found else None
+            return next(iter(found))
+        return None
+
+    def of_tool(self, name: str, outer_id: int, has_equal: Callable[[Loop], bool]) -> Loop | None:
+        """Return the loop whose request a tool executes; None if that is not certain.
+
+        Args:
+            name: of the tool.
+            outer_id: span id of the parent that the tool has by itself, 0 for none.
+            has_equal: whether a loop requests the tool with the arguments that it has.
+        """
+        with self._lock:
+            loops = [
+                loop
+                for loop in self._open
+                if (not outer_id or outer_id == loop.outer_id) and _requests(loop, name)
+            ]
+        if len(loops) > 1:
+            loops = [loop for loop in loops if has_equal(loop)] or loops
+        if len(loops) > 1:
+            last = _last.get().loop
+            loops = [loop for loop in loops if loop is last]
+        if not loops:
+            return None
+        (loop,) = loops
+        with self._lock:
+            if loop not in self._open:
+                return None
+            self._touch(loop)
+            loop.tools += 1
+        return loop
+
+    def tool_ended(self, loop: Loop) -> None:
+        with self._lock:
+            loop.tools -= 1
+            self._touch(loop)
+
+    def session_of(self, history: History) -> str | None:
+        """Return the session of the turn that a call follows, None if there is none."""
+        last = _last.get().session
+        with self._lock:
+            for links in history.earlier:
+                known = [each for link in links for each in self._sessions.get(link, ())]
+                sessions = {session for session, _ in known}
+                if len(sessions) > 1:
+                    sessions = {
+                        session for session, first in known if first == history.first
+                    } or sessions
+                if len(sessions) == 1:
+                    return sessions.pop()
+                if sessions:
+                    return last if last in sessions else None
+        return None
+
+    # ---- their life
+    def add(self, loop: Loop) -> Loop | None:
+        """Add a loop that has begun with a call; return the oldest one where there are too many.
+
+        That one is to be ended by the caller.
+        """
+        loop.calls += 1
+        with self._lock:
+            self._open[loop] = None
+            oldest = None
+            if len(self._open) > _MOST_OPEN:
+                oldest = next(iter(self._open))
+                self._drop(oldest)
+        _last.set(Context(loop.session, loop))
+        return oldest
+
+    def note(self, session: str | None) -> None:
+        """Note that the present context works for a session."""
+        _last.set(Context(session, None))
+
+    def remember(self, links: Iterable[Link], session: str, first: int) -> None:
+        """Remember the session of an answer."""
+        entry = (session, first)
+        with self._lock:
+            for link in links:
+                known = self._sessions.setdefault(link, [])
+                if entry not in known:
+                    known.append(entry)
+                    del known[:-_MOST_SESSIONS]
+                self._sessions.move_to_end(link)
+            while len(self._sessions) > _MOST_LINKS:
+                self._sessions.popitem(last=False)
+
+    def wait(self, loop: Loop) -> None:
+        """Note that a call of a loop has ended with an answer that a further call may continue."""
+        with self._lock:
+            loop.calls -= 1
+            if loop not in self._open:
+                return
+            self._touch(loop)
+            self._wait(loop)
+
+    def wait_for_retry(self, loop: Loop, key: int, failure: Failure) -> None:
+        """Note that a call of a loop has failed, which the program may make again."""
+        with self._lock:
+            loop.calls -= 1
+            loop.failure, loop.failed_key = failure, key
+            if loop in self._open:
+                self._touch(loop)
+                self._wait(loop)
+        _last.set(Context(loop.session, loop))
+
+    def remove(self, loop: Loop) -> bool:
+        """Remove a loop whose call has ended it; False if it is not open any more, or if other
+        calls of it are under way."""
+        with self._lock:
+            loop.calls -= 1
+            if loop not in self._open or loop.calls > 0:
+                return False
+            self._drop(loop)
+        _last.set(Context(loop.session, None))
+        return True
+
+    def idle(self) -> list[Loop]:
+        """Remove the loops that nobody continues, and return them."""
+        now = monotonic()
+        idle: list[Loop] = []
+        with self._lock:
+            for loop in [*self._open]:
+                since = now - loop.touched_s
+                if since < RETRY_S:
+                    break  # those after it are younger
+                if loop.calls or loop.tools:
+                    continue
+                if since >= (IDLE_S if loop.failure is None else RETRY_S):
+                    idle.append(loop)
+                    self._drop(loop)
+        return idle
+
+    def all(self) -> list[Loop]:
+        """Remove all loops, and return them: the one that was touched last is the last."""
+        with self._lock:
+            loops = [*self._open]
+            for loop in loops:
+                self._drop(loop)
+        return loops
+
+    # ---- under the lock
+    def _may_be_retried(self, loop: Loop) -> bool:
+        return loop in self._open and monotonic() - loop.touched_s <= RETRY_S
+
+    def _touch(self, loop: Loop) -> None:
+        loop.touch()
+        if loop in self._open:
+            self._open.move_to_end(loop)
+
+    def _drop(self, loop: Loop) -> None:
+        self._stop_waiting(loop)
+        self._open.pop(loop, None)
+
+    def _wait(self, loop: Loop) -> None:
+        for link in loop.links:
+            loops = self._waiting.setdefault(link, [])
+            if loop not in loops:
+                loops.append(loop)
+
+    def _stop_waiting(self, loop: Loop) -> None:
+        for link in loop.links:
+            loops = self._waiting.get(link)
+            if loops is not None and loop in loops:
+                loops.remove(loop)
+                if not loops:
+                    del self._waiting[link]
+
+
+def _requests(loop: Loop, name: str) -> bool:
+    return any(part.get("name") == name for part in loop.requests.values())
+
+
+open_loops = OpenLoops()
