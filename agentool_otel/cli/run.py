@@ -65,6 +65,11 @@ _COUNTED = 50_000_000
     help=f"Second vocabulary on spans that are sent: openinference ({environment.ALSO}).",
 )
 @click.option(
+    "--agent",
+    metavar="NAME",
+    help=f"Name of the agent that a loop around a client is ({environment.AGENT}).",
+)
+@click.option(
     "--children/--no-children",
     default=True,
     help="Record Python processes that the program starts too (default). Installers and builders, "
@@ -77,6 +82,7 @@ def command(
     content: bool | None,
     service_name: str | None,
     also: str | None,
+    agent: str | None,
     children: bool,
     quiet: bool,
 ) -> int:
@@ -107,6 +113,7 @@ def command(
         "content": content,
         "service_name": service_name,
         "also": also,
+        "agent": agent,
     }
     options: dict[str, Any] = {
         "instrument": {name: value for name, value in named.items() if value is not None},

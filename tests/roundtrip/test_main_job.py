@@ -92,7 +92,7 @@ def test_with_decorators_the_same_run_rebuilds_to_the_same_trace(tmp_path: Path)
     assert trace["agent_id"] == "stylist"
 
 
-def test_the_recording_holds_one_chat_span_per_call(tmp_path: Path) -> None:
+def test_the_recording_holds_one_span_per_call(tmp_path: Path) -> None:
     run(tmp_path, str(EXAMPLES / "openai_tools.py"))
     [recording] = tmp_path.glob("*.jsonl")
     names = [
@@ -102,4 +102,9 @@ def test_the_recording_holds_one_chat_span_per_call(tmp_path: Path) -> None:
         for scope in resource["scopeSpans"]
         for span in scope["spans"]
     ]
-    assert names == ["chat gpt-5-mini", "chat gpt-5-mini"]
+    assert names == [
+        "chat gpt-5-mini",
+        "execute_tool get_weather",
+        "chat gpt-5-mini",
+        "invoke_agent",
+    ]

@@ -71,8 +71,9 @@ def added_names(span: SpanRecord) -> Attributes:
     added: Attributes = {}
     if not isinstance(operation, (Inference, Embeddings)):
         added[oi.SPAN_KIND] = _kind(operation)
-    if operation.conversation_id is not None:
-        added[oi.SESSION_ID] = operation.conversation_id
+    session = operation.conversation_id or attributes.get(agentool.SESSION_ID)
+    if isinstance(session, str):
+        added[oi.SESSION_ID] = session
     _add_values(operation, added)
     if isinstance(operation, Retrieval):
         flat.write_documents(oi.RETRIEVAL_DOCUMENTS, operation.documents or (), added)

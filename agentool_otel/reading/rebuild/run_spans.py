@@ -18,7 +18,7 @@ at its request. Several runs requested them at once, and nothing distinguishes t
 class RunSpans:
     """The nodes of one run: its root, if it has one, and everything inside, in order of start."""
 
-    __slots__ = ("copies", "judgements", "link", "nodes", "root", "trace_id")
+    __slots__ = ("copies", "judgements", "link", "nodes", "root", "session", "trace_id")
 
     def __init__(self, trace_id: str, root: Node | None, nodes: list[Node]):
         self.trace_id = trace_id
@@ -29,6 +29,8 @@ class RunSpans:
         """References to other traces, for its metadata."""
         self.copies = 0
         """Number of less complete copies of spans in its OTel traces; for the report."""
+        self.session: str | None = None
+        """The session that its messages share with those of other runs, if no span names one."""
         self.judgements: list[Judgement] = []
         """The judgements of it in its OTel trace; not part of it."""
 

@@ -283,11 +283,12 @@ def _weight(span: SpanRecord) -> int:
 def rebuild_loose(calls: LooseRun, prices: Prices | None = None) -> Rebuilt:
     """Rebuild a run of loose calls."""
     spans = [unpacked(call) for call in calls.calls]
-    run = _relinked_loose(spans, calls.copies)
+    relinked = partial(_relinked_loose, spans, calls.copies, calls.session)
+    run = relinked()
     run.trace_id = calls.trace_id
     if calls.unmatched:
         run.link[UNMATCHED_TOOLS] = [*calls.unmatched]
-    rebuilt = Rebuilt(run, {}, partial(_relinked_loose, spans, calls.copies), prices)
+    rebuilt = Rebuilt(run, {}, relinked, prices)
     for node in run.nodes:
         node.unlink()
     return rebuilt
@@ -368,7 +369,7 @@ class Relinked:
         return runs
 
 
-def _relinked_loose(spans: list[SpanRecord], copies: int) -> RunSpans:
+def _relinked_loose(spans: list[SpanRecord], copies: int, session: str | None) -> RunSpans:
     """Link the spans of a run of loose calls, each OTel trace by itself."""
     traces: dict[str, list[SpanRecord]] = {}
     for span in spans:
@@ -380,6 +381,7 @@ def _relinked_loose(spans: list[SpanRecord], copies: int) -> RunSpans:
         run.judgements += judgements
     run.nodes.sort(key=order_of)
     run.copies = copies
+    run.session = session
     return run
 
 

@@ -209,7 +209,7 @@ def _session_id(run: RunSpans) -> str | None:
     """Return the session of a run: what its sender keeps equal over turns."""
     sessions = [item for item in _session_ids(run) if not item.startswith(_OF_ANSWERS)]
     links = _links_in(run) if sessions else set[str]()
-    return next((item for item in sessions if item not in links), None)
+    return next((item for item in sessions if item not in links), run.session)
 
 
 def _session_ids(run: RunSpans) -> Iterator[str]:

@@ -21,7 +21,11 @@ from agentool_otel.model.operations import McpRequest
 from agentool_otel.providers.fields import get, integer, items, join_texts, record, string
 from agentool_otel.semconv import agentool, core, mcp
 from agentool_otel.tracing.instrumentation.instrumentor import Wrapper
+from agentool_otel.tracing.loops.loop import Loop
+from agentool_otel.tracing.loops.open_loops import open_loops
+from agentool_otel.tracing.loops.placement import tool_loop
 from agentool_otel.tracing.spans.around import executes_tool
+from agentool_otel.tracing.spans.requested_calls import any_pending
 from agentool_otel.tracing.spans.run import requested_id
 from agentool_otel.tracing.spans.settings import guarded
 from agentool_otel.tracing.spans.step_spans import StepSpan, start_step
@@ -67,9 +71,17 @@ _Args = tuple[Any, ...]
 class Request:
     """A request that has a span."""
 
-    __slots__ = ("method", "sends", "side", "step", "target")
+    __slots__ = ("_loop", "method", "sends", "side", "step", "target")
 
-    def __init__(self, side: Side, method: str, target: str | None, step: StepSpan):
+    def __init__(
+        self,
+        side: Side,
+        method: str,
+        target: str | None,
+        step: StepSpan,
+        loop: Loop | None = None,
+    ):
+        self._loop = loop
         self.side = side
         self.method = method
         self.target = target
@@ -133,15 +145,19 @@ class Request:
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
         """Make the request, or handle it, inside its span."""
-        with self.step:
-            try:
-                result = await wrapped(*args, **(kwargs or {}))
-            except Exception as error:
-                if self.failed(error):
-                    self.step.end()
-                raise
-            self.answered(result)
-            return result
+        try:
+            with self.step:
+                try:
+                    result = await wrapped(*args, **(kwargs or {}))
+                except Exception as error:
+                    if self.failed(error):
+                        self.step.end()
+                    raise
+                self.answered(result)
+                return result
+        finally:
+            if self._loop is not None:
+                open_loops.tool_ended(self._loop)
 
 
 def current_request() -> Request | None:
@@ -184,6 +200,7 @@ def start_request(
     name = None if target is None else as_text(target)
     members: dict[str, Any] = {**fields, _TARGETS[method]: name}
     content = None
+    loop: Loop | None = None
     if method == mcp.METHOD_TOOLS_CALL:
         members["tool_type"] = _TOOL_TYPE
 
@@ -193,6 +210,10 @@ def start_request(
         content = lambda: {"arguments": sent()}  # noqa: E731
         context = get_current() if parent is None else parent
         if side == "client" and name is not None and not executes_tool(context):
+            if parent is None and any_pending():
+                loop = tool_loop(name, sent)
+                parent = None if loop is None else loop.inside(context)
+                context = context if parent is None else parent
             members["call_id"] = requested_id(context, name, sent)
     operation = McpRequest(side=side, method=method, **members)
     step = start_step(
@@ -201,7 +222,7 @@ def start_request(
     if step.live is None:
         return None
     step.mark(attributes or {})
-    return Request(side, method, name, step)
+    return Request(side, method, name, step, loop)
 
 
 def _member(result: Any, name: str, wire_name: str) -> Any:

@@ -10,6 +10,7 @@ from opentelemetry.context import Context
 
 from agentool_otel.model.messages import Message, Part
 from agentool_otel.model.operations import AgentInvocation, Inference, ToolExecution
+from agentool_otel.providers.calls import parse_structured
 from agentool_otel.semconv import agentool
 from agentool_otel.tracing.loops.history import Link, requests_in
 from agentool_otel.tracing.spans.exceptions import error_type_of, failed_status
@@ -137,7 +138,7 @@ class Loop:
                 steps.append((self._begin_tool(call_id, part), results[call_id]))
         now_ns = time_ns()
         for step, result in steps:
-            step.add(result=result)
+            step.add(result=parse_structured(result))
             step.end(end_ns=now_ns)
 
     def _begin_tool(self, call_id: str, part: Part) -> StepSpan:

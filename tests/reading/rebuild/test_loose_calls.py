@@ -104,11 +104,20 @@ def test_a_call_that_continues_a_response_belongs_to_its_run() -> None:
     assert shape(trace)[1:] == ["call c1 weather {'c': 'Paris'}", "result c1 sunny"]
 
 
-def test_a_call_that_repeats_the_history_belongs_to_its_run() -> None:
+def test_a_question_after_an_answer_begins_a_run_of_the_session() -> None:
     spans = Collected()
     spans.add(chat([ASKED], SAID))
     spans.add(chat([ASKED, SAID, message("user", [text("and Rome?")])], SAID))
-    assert len(spans.rebuilt()) == 1
+    one, other = spans.rebuilt()
+    assert (one["input"], other["input"]) == ("weather in Paris?", "and Rome?")
+    assert one["session_id"] == other["session_id"]
+
+
+def test_a_run_whose_messages_nobody_repeats_has_no_session() -> None:
+    spans = Collected()
+    spans.add(chat([ASKED], SAID))
+    [trace] = spans.rebuilt()
+    assert "session_id" not in trace
 
 
 def test_two_conversations_with_the_same_question_stay_apart() -> None:

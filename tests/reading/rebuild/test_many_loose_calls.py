@@ -99,9 +99,10 @@ def test_of_two_sessions_that_begin_alike_each_continues_its_own() -> None:
         question = message("user", [text(f"the {session} question")])
         answer = message("assistant", [text(f"the {session} answer")])
         spans.add(Inference(provider="openai", input=[hello, hi, question], output=[answer]))
-    one, second = spans.rebuilt()
-    assert (one["output"], second["output"]) == ("the first answer", "the second answer")
-    assert one["started_at"] < one["finished_at"] <= second["started_at"]
+    hello_1, first, hello_2, second = spans.rebuilt()
+    assert (first["output"], second["output"]) == ("the first answer", "the second answer")
+    assert first["session_id"] == hello_1["session_id"]
+    assert second["session_id"] == hello_2["session_id"] != first["session_id"]
 
 
 def test_a_full_disk_is_reported_with_a_remedy(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agentool_otel.loading import rebuild
 from agentool_otel.model.documents import UNSET
-from agentool_otel.model.messages import message, text
+from agentool_otel.model.messages import message, text, tool_call, tool_response
 from agentool_otel.model.operations import AgentInvocation, Inference, WorkflowInvocation
 from agentool_otel.reading.rebuild.trace import Rebuilt
 from agentool_otel.tracing.capture import agent, run, tool
@@ -69,10 +69,10 @@ def test_only_a_run_without_an_error_takes_the_last_answer(
 def test_without_a_span_of_its_own_a_run_ends_with_its_last_call(error: str | None) -> None:
     """It failed, or its answer was not captured: the one before is no output."""
     requests = [message("user", [text("x")])]
-    texts = [message("assistant", [text("one")])]
+    texts = [message("assistant", [tool_call("search", {}, "c1")])]
     spans = Collected()
     spans.add(Inference(provider="p", input=requests, output=texts), trace=1)
-    again = [*requests, *texts, message("user", [text("y")])]
+    again = [*requests, *texts, message("tool", [tool_response("y", "c1")])]
     spans.add(Inference(provider="p", input=again, error_type=error), trace=1)
     [trace] = spans.rebuilt()
     assert trace.get("output") is None

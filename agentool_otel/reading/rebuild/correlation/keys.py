@@ -3,6 +3,9 @@
 Without an agent around them every model call may be a trace of its own. Two calls belong to one run
 when the later one answers a tool call of the earlier one, continues its response, or repeats its
 history together with its answer.
+
+A message of the user that follows an answer without tool calls begins a turn, which is a run of its
+own. It is in the same session as the turns that its history repeats.
 """
 
 from __future__ import annotations
@@ -38,6 +41,10 @@ class Keys(NamedTuple):
     """Those of the earlier calls that this one refers to, the surest first."""
     has_ids: bool = False
     """Whether it refers to earlier calls by ids. Texts alone may be examples in a prompt."""
+    turn: Sequence[Key] = ()
+    """Those by which a later turn of the session can refer to the answer, if it ends a turn."""
+    turns_before: Sequence[Key] = ()
+    """Those of the answers of earlier turns, if the call begins or continues a later one."""
 
 
 class _History(NamedTuple):
@@ -48,7 +55,9 @@ class _History(NamedTuple):
     needed: list[Key]
     """The keys of the calls that they refer to."""
     has_ids: bool
-    """Whether they have ids of tool calls."""
+    """Whether those of the last turn have ids of tool calls."""
+    turns_before: list[Key]
+    """The keys of the answers of earlier turns, the last one first."""
 
 
 def keys_of(node: Node) -> Keys:
@@ -65,24 +74,29 @@ def keys_of(node: Node) -> Keys:
         return Keys()
     if is_details(node) and operation.response_id is not None:
         return Keys(needed=[stable_hash("response", operation.response_id)])
-    state, repeated, has_ids = _history(operation.input or ())
+    state, repeated, has_ids, turns_before = _history(operation.input or ())
     needed = []
-    if operation.previous_response_id is not None:
-        needed.append(stable_hash("response", operation.previous_response_id))
-    needed += repeated
     offered: list[Key] = []
+    turn: list[Key] = []
+    if operation.previous_response_id is not None:
+        response = stable_hash("response", operation.previous_response_id)
+        (turns_before if _asks(operation.input or ()) else needed).append(response)
+    needed += repeated
     if operation.response_id is not None:
         offered.append(stable_hash("response", operation.response_id))
         # One SDK may record the messages, and another, in a trace of its own, only the call.
         has_content = operation.input or operation.output
         (offered if has_content else needed).append(stable_hash("told", operation.response_id))
+        turn.append(offered[0])
     for message in operation.output or ():
         offered += _offered(state, message)
+        if not _requests(message):
+            turn.append(_folded(state, message)[0])
     for call_id in ids_on(node, agentool.CALLS_REQUESTED):
         offered += [stable_hash("requested", call_id), stable_hash("id", call_id)]
     answered = [stable_hash("id", call_id) for call_id in ids_on(node, agentool.CALLS_ANSWERED)]
     has_ids = has_ids or bool(answered) or operation.previous_response_id is not None
-    return Keys(offered, needed + answered, has_ids)
+    return Keys(offered, needed + answered, has_ids, turn, turns_before)
 
 
 def ids_on(node: Node, attribute: str) -> list[str]:
@@ -100,8 +114,12 @@ def _history(messages: Sequence[Message]) -> _History:
     """The last answer in it, with the state before and its calls."""
     since: list[Message] = []
     has_ids = False
+    turns_before: list[Key] = []
     for message in messages:
         before = state
+        if answer is not None and _is_question(message) and _is_answered(answer[1], since):
+            turns_before = states[: -_STATES - 1 : -1]
+            states, requests, answer, since, has_ids = [], [], None, [], False
         state, calls = _folded(before, message)
         has_ids = has_ids or bool(calls)
         if role_of(message) == "assistant":
@@ -113,7 +131,31 @@ def _history(messages: Sequence[Message]) -> _History:
     results = [key for message in since for key in _ids(message, "tool_call_response")]
     alike = _folded_alone(*answer) if answer is not None else []
     needed = [*states[: -_STATES - 1 : -1], *(requests or results), *alike]
-    return _History(state, needed, has_ids or bool(results))
+    return _History(state, needed, has_ids or bool(results), turns_before)
+
+
+def _is_question(message: Message) -> bool:
+    """Return whether a message is one of the user, and no result of a tool in the user's role."""
+    return role_of(message) == "user" and not _has_results([message])
+
+
+def _is_answered(answer: Message, since: Sequence[Message]) -> bool:
+    """Return whether an answer ended its turn: neither it nor what follows it is about tools."""
+    return not _requests(answer) and not _has_results(since)
+
+
+def _asks(messages: Sequence[Message]) -> bool:
+    """Return whether messages sent after a response are a question, and no results of tools."""
+    return any(map(_is_question, messages)) and not _has_results(messages)
+
+
+def _has_results(messages: Sequence[Message]) -> bool:
+    parts = (part for message in messages for part in parts_of(message))
+    return any(part.get("type") == "tool_call_response" for part in parts)
+
+
+def _requests(message: Message) -> bool:
+    return any(part.get("type") == "tool_call" for part in parts_of(message))
 
 
 def _offered(state: Key, message: Message) -> list[Key]:

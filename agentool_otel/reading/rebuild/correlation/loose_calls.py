@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 import msgspec
 
+from agentool_otel.ground.stable_hash import stable_hash
 from agentool_otel.model.operations import Inference
 from agentool_otel.model.spans import SpanRecord, copies_of
 from agentool_otel.reading.rebuild.correlation.disk_store import Packed, Rows, Units
 from agentool_otel.reading.rebuild.correlation.duplicate_calls import AnsweredCalls, answered
-from agentool_otel.reading.rebuild.correlation.keys import ids_on, keys_of
+from agentool_otel.reading.rebuild.correlation.keys import Keys, ids_on, keys_of
 from agentool_otel.reading.rebuild.correlation.neighbours import Neighbours
 from agentool_otel.reading.rebuild.correlation.open_requests import OpenRequests
 from agentool_otel.reading.rebuild.correlation.requested import Evidence, Requested
@@ -27,6 +28,7 @@ from agentool_otel.semconv import agentool
 
 __all__ = ["LooseCalls", "LooseNodes", "LooseRun", "order_of"]
 
+_MASK = (1 << 64) - 1
 _OF_CALL, _OF_TOOL = 1, 2
 """A model call or a tool that refers to earlier calls."""
 
@@ -54,6 +56,8 @@ class LooseRun(NamedTuple):
     """Number of copies of spans that were left out of their OTel traces."""
     unmatched: tuple[str, ...] = ()
     """Names of tools that were called elsewhere, perhaps at the request of one of the calls."""
+    session: str | None = None
+    """Id of the session that its messages share with those of other runs."""
     continues: bool = False
     """Whether the first call refers, by ids, to an earlier one that is not there."""
 
@@ -68,6 +72,10 @@ class LooseCalls:
 
     def __init__(self) -> None:
         self._joining = Joining()
+        self._turns = Joining()
+        """The same units by session."""
+        self._sessions: dict[int, str] = {}
+        """By session with several runs, its id; empty before its first run is yielded."""
         self._units = Units()
         self._answered = AnsweredCalls()
         self._requested = Requested()
@@ -134,6 +142,7 @@ class LooseCalls:
         order = order_of(node)
         keys = keys_of(node)
         number = self._joining.add(keys, rank_of(node.start_ns, order))
+        self._turns.add(Keys(keys.turn, keys.turns_before), rank_of(node.start_ns, order))
         is_tool = not isinstance(node.operation, Inference)
         self._refers.append((_OF_TOOL if is_tool else _OF_CALL) if keys.has_ids else 0)
         if (call := answered(node)) is not None:
@@ -144,6 +153,7 @@ class LooseCalls:
 
     def close(self) -> None:
         self._joining.close()
+        self._turns.close()
         self._units.close()
         self._answered.close()
         self._requested.close()
@@ -165,13 +175,24 @@ class LooseCalls:
             _, trace_id, span_id = group.order.decode("utf-8", "surrogatepass").split(" ", 2)
             several = self._has_several(self._trace_of(group.units[0]), duplicates)
             traces = set(map(self._trace_of, group.units))
+            run_id = f"{trace_id}:{span_id}" if several else trace_id
             yield LooseRun(
-                f"{trace_id}:{span_id}" if several else trace_id,
+                run_id,
                 self._units.get(group),
                 sum(self._copies[trace] for trace in traces),
                 tuple(sorted(self._unmatched.get(self._joining.group_of(group.units[0]), ()))),
+                self._session_of(group.units[0], run_id),
                 self._continues(group.units[0], has_calls),
             )
+
+    def _session_of(self, unit: int, run_id: str) -> str | None:
+        """Return the session of a run that has others; it is named after the first of them."""
+        session = self._turns.group_of(unit)
+        known = self._sessions.get(session)
+        if known == "":
+            known = f"{agentool.INFERRED_SESSION}{stable_hash(run_id) & _MASK:016x}"
+            self._sessions[session] = known
+        return known
 
     def _continues(self, first: int, has_calls: bytearray) -> bool:
         """Return whether the first unit of a group refers to an earlier call that is not there."""
@@ -194,6 +215,19 @@ class LooseCalls:
             self._joining.tie(one, other)
         self._joining.settle()
         self._tie_tools(requests)
+        self._find_sessions()
+
+    def _find_sessions(self) -> None:
+        """Find the sessions that have several runs."""
+        self._turns.settle()
+        runs = [*map(self._joining.group_of, range(len(self._joining)))]
+        for unit, run in enumerate(runs):
+            self._turns.tie(unit, run)
+        firsts: dict[int, int] = {}
+        for unit, run in enumerate(runs):
+            session = self._turns.group_of(unit)
+            if firsts.setdefault(session, run) != run:
+                self._sessions[session] = ""
 
     def _tie_tools(self, requests: OpenRequests | None) -> None:
         """Tie the tools to the calls that requested them, else to the nearest before them."""
