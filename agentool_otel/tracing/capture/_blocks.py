@@ -43,7 +43,7 @@ class Block(BothWays):
     def _operation(self) -> Operation:
         """Return the call as far as it is known."""
 
-    def _ended(  # noqa: B027 - most have nothing to do
+    def _ended(
         self, operation: Operation, error: BaseException | None, interrupted: str | None
     ) -> None:
         """Handle the end of the call, whose span has ended."""
