@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 __all__ = ["CONTRACT", "SITUATIONS", "Environment", "NotInstalled", "prepare"]
 
-SITUATIONS = ("tests/situations", "-m", "not backends")
+SITUATIONS = ("tests/situations", "tests/endings", "-m", "not backends")
 CONTRACT = ("tests/situations/test_contract.py", "-m", "not backends")
 """For versions that record less than the newest, whose situations are written down."""
 

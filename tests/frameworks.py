@@ -114,6 +114,7 @@ AGENTS = [
     *("tests/integrations/openai_agents", "tests/integrations/pydantic_ai"),
 ]
 OTHER_TESTS = {
+    "openai-2": [*TESTS, "tests/endings"],
     # Without the comparisons with the official encoder, which said less then.
     "oldest": [
         *TESTS,
@@ -122,7 +123,7 @@ OTHER_TESTS = {
             for name in ("exits", "journal", "kills", "otlp", "outbox")
         ),
     ],
-    "agents": [*SITUATIONS, "tests/endings", "tests/integrations/anthropic", *AGENTS],
+    "agents": [*SITUATIONS, "tests/integrations/anthropic", *AGENTS],
     "agents-oldest": [*CONTRACT, *AGENTS],
     "clients": ["tests/guest/test_work.py", "-k", "google_genai or litellm or bedrock or work"],
     "places": [

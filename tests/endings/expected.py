@@ -45,11 +45,23 @@ _ENDS: dict[str, Expected] = {
     "cancelled": _BROKEN._replace(end="left", finished=None),
 }
 
-_AGENTS = ("langgraph agent", "pydantic-ai agent", "openai-agents run", "adk run")
+_AGENTS = (
+    *("langgraph agent", "pydantic-ai agent", "openai-agents run", "adk run"),
+    *("agent-spec agent", "crewai crew", "llama-index agent"),
+)
+_GRAPHS = ("langgraph agent", "agent-spec agent")
+_CLI = "claude-agent-sdk query"
 _NO_BLOCK = "its stream has no `with` block, and cannot see why the program has left it"
-_WITHOUT_BLOCK = ("google-genai", "bedrock converse", "litellm", "langchain model")
+_WITHOUT_BLOCK = (
+    *("google-genai", "bedrock converse", "litellm", "langchain model"),
+    *("llama-index model", "llama-index openai-like"),
+)
 _LOST = "the library drops the refusal of a stream, which the program does not see either"
 _NO_ANSWER_YET = "the framework keeps no part of the answer"
+_RAISES = "the framework raises an exception"
+_THREAD = "the crew has a thread, and `close()` waits for its end"
+_ASKS_AGAIN = "the CLI asks again without a stream, and gets a whole answer"
+_REPORTS = "the CLI reports an error of its own"
 
 Reason = str
 _OTHERWISE: dict[tuple[str, str], tuple[Expected, Reason]] = {
@@ -78,26 +90,32 @@ _OTHERWISE: dict[tuple[str, str], tuple[Expected, Reason]] = {
         "the event is the last one, and has the status `failed`",
     ),
     **{
-        ("langgraph agent", end): (_BROKEN._replace(end=None), _NO_ANSWER_YET)
+        (name, end): (_BROKEN._replace(end=None), _NO_ANSWER_YET)
+        for name in _GRAPHS
         for end in ("connection dropped", "error event")
     },
-    ("langgraph agent", "cancelled"): (_ENDS["cancelled"]._replace(finished=False), _NO_ANSWER_YET),
+    **{
+        (name, "cancelled"): (_ENDS["cancelled"]._replace(finished=False), _NO_ANSWER_YET)
+        for name in _GRAPHS
+    },
     ("bedrock converse", "error event"): (
         _BROKEN._replace(error=INCOMPLETE),
         "botocore takes the event for the end of the stream",
     ),
     **{
-        ("langgraph agent stream", end): (
+        (f"{name} stream", end): (
             _ENDS["whole"],
             "the graph runs ahead of its reader, and had ended",
         )
+        for name in _GRAPHS
         for end in ("closed", "raised")
     },
     **{
-        ("langgraph agent async stream", end): (
+        (f"{name} async stream", end): (
             _LEFT._replace(error="CancelledError", is_left=False),
             "LangGraph cancels the node, and its stream has no `with` block",
         )
+        for name in _GRAPHS
         for end in ("closed", "raised")
     },
     ("litellm", "ended early"): (_BROKEN, "LiteLLM raises an exception of its own"),
@@ -109,8 +127,18 @@ _OTHERWISE: dict[tuple[str, str], tuple[Expected, Reason]] = {
         for end in ("closed", "raised")
     },
     **{
-        (name, "refusal"): (_FILTERED._replace(status="error"), "the framework raises an exception")
-        for name in ("pydantic-ai agent", "openai-agents run")
+        (name, "refusal"): (_FILTERED._replace(status="error"), _RAISES)
+        for name in (
+            *("pydantic-ai agent", "openai-agents run", "crewai crew"),
+            "agent-spec agent whole",
+        )
+    },
+    **{
+        (f"agent-spec agent {kind}", "refusal"): (
+            _ENDS["whole"]._replace(status="error", finished=False),
+            f"{_LOST}; pyagentspec raises an exception for an empty answer",
+        )
+        for kind in ("stream", "async stream")
     },
     ("pydantic-ai agent", "raised"): (
         _LEFT._replace(status="error", finished=False),
@@ -128,6 +156,45 @@ _OTHERWISE: dict[tuple[str, str], tuple[Expected, Reason]] = {
         _ENDS["cancelled"]._replace(status="in_progress"),
         "the reader is cancelled, not the run",
     ),
+    ("llama-index agent", "closed"): (
+        _LEFT._replace(error="CancelledError", is_left=False),
+        "`cancel_run()` cancels the request",
+    ),
+    ("llama-index agent", "raised"): (
+        _LEFT._replace(error="CancelledError", is_left=False, status="error"),
+        "the event loop cancels the run when the program ends",
+    ),
+    **{("crewai crew stream", end): (_ENDS["whole"], _THREAD) for end in ("closed", "raised")},
+    **{
+        ("crewai crew async stream", end): (
+            _ENDS["whole"]._replace(status="error", finished=False),
+            "CrewAI cancels the crew, but not the thread that reads the model's answer",
+        )
+        for end in ("closed", "raised", "cancelled")
+    },
+    (_CLI, "limit"): (
+        _ENDS["limit"]._replace(status="error"),
+        f"after some more requests {_REPORTS}",
+    ),
+    **{
+        (_CLI, end): (_FILTERED._replace(status="error"), _REPORTS) for end in ("filter", "refusal")
+    },
+    (_CLI, "refused request"): (
+        _ENDS["refused request"]._replace(error="invalid_request_error"),
+        _REPORTS,
+    ),
+    (_CLI, "connection dropped"): (
+        _BROKEN._replace(error=INCOMPLETE),
+        "the CLI ends the message, and reports an error after it",
+    ),
+    **{
+        (_CLI, end): (
+            _ENDS["whole"]._replace(end="broken_off", finished=False),
+            _ASKS_AGAIN,
+        )
+        for end in ("ended early", "error event")
+    },
+    (_CLI, "raised"): (_LEFT, "`query()` leaves the close of its inner iterator to the event loop"),
 }
 
 

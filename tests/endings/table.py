@@ -40,7 +40,7 @@ ENDS: dict[str, End] = {
     "refusal": End(Turn(text=TEXT, stop="refusal"), streams_only=False),
     "refused request": End(Turn(status=400), streams_only=False),
     "ended early": End(Turn(text=TEXT, end_after=5)),
-    "connection dropped": End(Turn(text=TEXT, cut_after=5)),
+    "connection dropped": End(Turn(text=TEXT, cut_after=5, chunk_delay_s=0.01)),
     "error event": End(Turn(text=TEXT, error_after=5)),
     "closed": End(_SLOW, "closed"),
     "raised": End(_SLOW, "raised"),
@@ -80,7 +80,8 @@ def cell(stage: Any, api: Api, name: str) -> Cell:
     end = ENDS[name]
     stage.forget()
     raised: str | None = None
-    with LoopbackModel(end.turn) as model:
+    with LoopbackModel() as model:
+        model.rule(lambda _: end.turn)  # however often it is asked
         try:
             api.use(model.base_url, Reader(end.way))
         except BaseException as error:

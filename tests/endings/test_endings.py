@@ -35,7 +35,7 @@ def stage() -> Iterator[Stage]:
 @pytest.mark.parametrize(
     ("api", "end"),
     [
-        pytest.param(api, end, id=f"{api.name}, {api.kind}: {end}")
+        pytest.param(api, end, id=f"{api.product} {api.kind}: {end}")
         for api in APIS
         for end in cells(api)
     ],

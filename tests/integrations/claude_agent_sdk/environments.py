@@ -13,7 +13,10 @@ ENVIRONMENTS = {
     # The contract takes minutes: the CLI is started a hundred times.
     "claude-agent-sdk": Environment(
         ("claude-agent-sdk>=0.2.189", "mcp>=2"),
-        ("tests/situations/test_expected.py", "tests/situations/test_task.py", _TESTS, *_ONLY),
+        (
+            *("tests/situations/test_expected.py", "tests/situations/test_task.py"),
+            *("tests/endings", _TESTS, *_ONLY),
+        ),
     ),
     "claude-agent-sdk-contract": Environment(
         ("claude-agent-sdk>=0.2.189", "mcp>=2"), (*SITUATIONS, *_ONLY), nightly=True

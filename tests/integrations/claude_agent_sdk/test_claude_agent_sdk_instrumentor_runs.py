@@ -144,6 +144,37 @@ def test_an_exception_of_the_program_is_that_of_the_run(scene: Scene) -> None:
     assert item["error.type"] == "KeyError"
 
 
+def test_a_stream_that_broke_off_comes_before_the_answer_to_its_repetition(scene: Scene) -> None:
+    scene.push(Turn(text="One of two halves.", end_after=4, chunk_delay_s=0.01), "Whole.")
+    scene.query()
+    broken, whole = scene.all("chat")
+    assert broken["error.type"] == "incomplete_stream"
+    assert "error.type" not in whole
+    assert list(whole["gen_ai.response.finish_reasons"]) == ["stop"]
+    (run,) = scene.all("invoke_agent")
+    assert run["agentool.status"] == "success"
+
+
+def test_a_refusal_is_the_finish_reason_also_where_the_cli_reports_an_error(scene: Scene) -> None:
+    scene.model.rule(lambda _: Turn(text="I had rather not.", stop="refusal"))
+    with pytest.raises(scene.sdk.ClaudeSDKError):
+        scene.query()
+    last = scene.all("chat")[-1]
+    assert list(last["gen_ai.response.finish_reasons"]) == ["content_filter"]
+    assert "error.type" not in last
+
+
+def test_the_text_of_an_error_is_not_the_output(scene: Scene) -> None:
+    scene.push(Turn(status=400, error="on holiday"))
+    messages = scene.ask("Question?")[0]
+    assert "on holiday" in messages[-1].result
+    (run,) = scene.all("invoke_agent")
+    assert "gen_ai.output.messages" not in run
+    assert run["error.type"] == "400"
+    (span,) = [item for item in scene.stage.recorded.spans() if item.name == "invoke_agent"]
+    assert "on holiday" in (span.status_message or "")
+
+
 def test_structured_output_is_the_output(scene: Scene) -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     scene.push(Turn(tool_calls=(ToolCall("StructuredOutput", {"n": 4}),)), "Done.")

@@ -356,6 +356,26 @@ def test_check_65_an_error_without_length_is_an_error(attached: Any) -> None:
     assert named(attached, "execute_tool get_weather").attributes["error.type"].endswith("Falsy")
 
 
+def test_check_65_a_stream_that_another_context_closes_is_left(attached: Any) -> None:
+    """pyagentspec raises an `IndexError` there: its own stack of spans is empty."""
+
+    def stream() -> Generator[int]:
+        item = span("AgentExecutionSpan", agent=agent())
+        item.start()
+        try:
+            yield 1
+        finally:
+            item.end()
+
+    iterator = stream()
+    contextvars.copy_context().run(next, iterator)
+    with pytest.raises(IndexError):
+        contextvars.Context().run(iterator.close)
+    (item,) = [item for item in attached.finished() if item.name.startswith("invoke_agent")]
+    assert item.attributes["agentool.interrupted"] == "closed"
+    assert "error.type" not in item.attributes
+
+
 @pytest.mark.parametrize("timestamp", [0, -1, 2**63, 10**40])
 def test_check_65_a_time_that_is_none_is_now(timestamp: int, attached: Any) -> None:
     with span("AgentExecutionSpan", agent=agent()) as run:

@@ -118,6 +118,21 @@ def test_check_65_between_two_values_of_a_stream_nothing_is_current(attached: An
     assert [run["agentool.status"] for run in runs] == ["success", "in_progress"]
 
 
+def test_check_65_a_stream_that_is_left_after_the_answer_is_a_success(attached: Any) -> None:
+    missing("langgraph")
+    requests = {"messages": [{"role": "user", "content": QUESTION}]}
+    with LoopbackModel(*TURNS) as model:
+        graph = langgraph(to_json(agent(model.base_url)), {"get_weather": get_weather})
+        stream = graph.stream(requests, CONFIG, stream_mode="values")
+        for state in stream:
+            if state["messages"][-1].content == ANSWER:
+                break
+        stream.close()
+    run = named(attached, "invoke_agent weather").attributes
+    assert run["agentool.status"] == "success"
+    assert "agentool.interrupted" not in run
+
+
 @RUNTIMES
 @pytest.mark.parametrize("opened", [True, False])
 def test_check_66_a_flow_is_its_nodes_with_their_branches(

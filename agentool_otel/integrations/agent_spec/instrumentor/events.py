@@ -71,7 +71,10 @@ def _record_request(step: Step, event: Any) -> None:
     if isinstance(step, ModelStep):
         step.request = event
     agent = _agent(step)
-    if agent is not None and agent.prompt is None:
+    if agent is None:
+        return
+    agent.response = None  # the last one was not final
+    if agent.prompt is None:
         agent.prompt = event
 
 

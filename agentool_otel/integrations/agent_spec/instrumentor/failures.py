@@ -11,11 +11,20 @@ from agentool_otel.content.encoding.introspection import class_name
 from agentool_otel.integrations.agent_spec.instrumentor.values import class_names
 from agentool_otel.tracing.spans.exceptions import error_type_of, str_of
 
-__all__ = ["HANDED_OVER", "Failure", "handled_exception", "raised_by_tool", "set_tool_exception"]
+__all__ = [
+    "CLOSED",
+    "HANDED_OVER",
+    "Failure",
+    "handled_exception",
+    "raised_by_tool",
+    "set_tool_exception",
+]
 
+CLOSED = "closed"
+"""Value of `agentool.interrupted` for a step whose stream was left."""
 HANDED_OVER = "ParentCommand"
 _INTERRUPTS = {
-    "GeneratorExit": "closed",
+    "GeneratorExit": CLOSED,
     "GraphInterrupt": "GraphInterrupt",
     HANDED_OVER: HANDED_OVER,
 }

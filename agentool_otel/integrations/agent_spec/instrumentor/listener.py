@@ -85,12 +85,18 @@ class Listener:
             if step is not None:
                 tell(step, event)
 
-    def ended(self, span: Any) -> None:
-        """Take the end of a span."""
+    def ended(self, span: Any, error: BaseException | None = None) -> None:
+        """Take the end of a span.
+
+        Args:
+            span: of pyagentspec.
+            error: the exception that left it. By default the one that is handled here.
+        """
         with guarded("reading the end of a span of Agent Spec"):
             step = self._open.get(string(span, "id"))
             if step is not None:
-                error = step.exception
+                error = step.new_exception(error)
+                error = step.exception if error is None else error
                 failure = None if error is None else Failure.from_exception(error)
                 if is_a(error, GeneratorExit):  # perhaps of the garbage collector
                     step.leave()

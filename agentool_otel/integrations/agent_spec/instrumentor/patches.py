@@ -37,6 +37,7 @@ from agentool_otel.integrations.agent_spec.instrumentor.conversations import (
     executed_async,
 )
 from agentool_otel.integrations.agent_spec.instrumentor.evaluations import evaluated
+from agentool_otel.integrations.agent_spec.instrumentor.failures import handled_exception
 from agentool_otel.integrations.agent_spec.instrumentor.listener import listener
 from agentool_otel.tracing.instrumentation.instrumentor import AgentInstrumentor, Patch
 
@@ -90,21 +91,23 @@ def _end(
     wrapped: Callable[..., Any], span: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """End a span. Contexts that other processors attached are restored before ours, which is
-    below.
+    below. The exception that leaves the span is the one before `end`: `end` can raise another.
     """
+    error = handled_exception()
     try:
         return wrapped(*args, **kwargs)
     finally:
-        listener.ended(span)
+        listener.ended(span, error)
 
 
 async def _end_async(
     wrapped: Callable[..., Any], span: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
+    error = handled_exception()
     try:
         return await wrapped(*args, **kwargs)
     finally:
-        listener.ended(span)
+        listener.ended(span, error)
 
 
 def _load(

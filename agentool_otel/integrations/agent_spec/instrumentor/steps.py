@@ -21,6 +21,7 @@ from agentool_otel.content.policy import jsonable
 from agentool_otel.integrations.agent_spec.instrumentor import values
 from agentool_otel.integrations.agent_spec.instrumentor.conversations import begun_here
 from agentool_otel.integrations.agent_spec.instrumentor.failures import (
+    CLOSED,
     HANDED_OVER,
     Failure,
     handled_exception,
@@ -105,7 +106,10 @@ class Step:
     @property
     def exception(self) -> BaseException | None:
         """The exception that is on its way, unless it was when the step began."""
-        error = handled_exception()
+        return self.new_exception(handled_exception())
+
+    def new_exception(self, error: BaseException | None) -> BaseException | None:
+        """Return an exception, unless it was on its way when the step began."""
         return None if error is self._handled else error
 
     @property
@@ -250,6 +254,8 @@ class Step:
         if isinstance(span.operation, AgentInvocation):
             self._repeat_what_models_said(span)
         interrupted = None if failure is None else failure.interrupted
+        if interrupted == CLOSED and self._has_answered:  # its stream was left after its end
+            failure = interrupted = None
         error = None
         extra: dict[str, Any] = {} if finished or failure is not None else incomplete()
         if failure is not None and interrupted is None:
@@ -266,6 +272,12 @@ class Step:
             else:
                 extra[agentool.STATUS] = done
         span.end(error, interrupted=interrupted, extra=extra, end_ns=end_ns)
+
+    @property
+    def _has_answered(self) -> bool:
+        """Return whether it is an agent, other than a team of agents, that has its final answer."""
+        is_agent = "AgentExecutionSpan" in values.class_names(self.source)
+        return is_agent and self.response is not None and not items(self.response, "tool_calls")
 
     def _repeat_what_models_said(self, span: StepSpan) -> None:
         """Use the models' input and output: runtimes report those of an agent only if it declares

@@ -14,6 +14,7 @@ from agentool_otel.content.values import jsonable
 from agentool_otel.integrations.claude_agent_sdk.instrumentor import values
 from agentool_otel.model.messages import Message, Part, message, tool_response
 from agentool_otel.model.operations import AgentInvocation, Inference, ToolExecution
+from agentool_otel.model.statuses import INCOMPLETE_STREAM
 from agentool_otel.providers.anthropic import MessagesReading
 from agentool_otel.providers.fields import get, items, record, string
 from agentool_otel.tracing.spans.identity import identify, names_of
@@ -36,6 +37,7 @@ class ModelCall:
     __slots__ = (
         "_blocks",
         "_envelope",
+        "_failure",
         "_reading",
         "_request",
         "_usage",
@@ -57,6 +59,7 @@ class ModelCall:
         self._envelope: Any = None
         self._blocks: list[Any] = []
         self._usage: Any = None
+        self._failure: dict[str, str | None] = {}
 
     @property
     def answered(self) -> bool:
@@ -65,6 +68,15 @@ class ModelCall:
     @property
     def streamed(self) -> bool:
         return self._reading is not None
+
+    @property
+    def awaits_last_event(self) -> bool:
+        """Return whether the blocks of a streamed message have come, but not its finish reason."""
+        return self.streamed and self._envelope is not None
+
+    def fail(self, error_type: str, words: str | None) -> None:
+        """Take an error of the CLI. A finish reason of the model outweighs it."""
+        self._failure = {"error_type": error_type, "error_message": words}
 
     def event(self, event: Any, at_ns: int) -> bool:
         """Take an event of the stream; return whether it is the last one."""
@@ -107,6 +119,11 @@ class ModelCall:
     def end(self, **ending: Any) -> Message | None:
         """End the span; return the message of the model."""
         operation = self.operation()
+        if not (self.streamed and operation.finish_reasons):
+            self.step.set(**self._failure)
+            # The CLI ends a stream that broke off with `message_stop`, without a finish reason.
+            if self.streamed and not self._failure and not ending.keys() & {"error", "interrupted"}:
+                self.step.set(error_type=INCOMPLETE_STREAM)
         extra = {key: item for key, item in operation.extra.items() if item is not None}
         self.step.set(
             response_id=operation.response_id,
@@ -180,7 +197,8 @@ class Agent:
         self.prompted = bool(prompts)
         self.call: ModelCall | None = None
         self.since_ns = at_ns
-        """When the model could be called next: the prompt or the last result has come."""
+        """When the model could be called next: the prompt, the last answer or the last result has
+        come."""
         self.output: Message | None = None
         self._conversation_id: str | None = None
         self._results: list[Message] = []
@@ -258,8 +276,9 @@ class Agent:
         if self.call is None and self._ended_ids:
             return  # it is about the message that has come, such as its length
         call = self.call or self.requested(self.since_ns or at_ns)
-        call.step.set(error_type=error_type, error_message=words)
-        self.end_call(failed=True)
+        call.fail(error_type, words)
+        if not call.awaits_last_event:
+            self.end_call(failed=True)
 
     def end_call(self, failed: bool = False, **ending: Any) -> None:
         """End the model call that is under way, if there is one."""
@@ -272,6 +291,8 @@ class Agent:
         if not ending and not failed and call.last_ns is not None:
             ending["end_ns"] = call.last_ns
         self._ended_ids = {call.message_id}
+        if call.last_ns is not None:  # the CLI announces no request that it makes again
+            self.since_ns = max(self.since_ns or 0, call.last_ns)
         answer = call.end(**ending)
         for call_id in self._started:
             retire((), call_id)  # the tool began before the model's message was complete

@@ -295,14 +295,16 @@ class Session:
     def _result(self, frame: Any) -> None:
         """End a run, or note how a single one ends that goes on until the connection closes."""
         run = self._agent(None, time_ns())
-        run.step.add(lambda: {"output": values.final_output(frame)})
         reason = string(frame, "terminal_reason") or ""
         interrupted = "interrupted" if reason.startswith("aborted") else None
         failed = (
             get(frame, "is_error") is True or (string(frame, "subtype") or "success") != "success"
         )
-        if failed and interrupted is None:
+        if failed and interrupted is None:  # the CLI puts the text of the error in `result`
             run.step.set(error_type=values.failure_of(frame))
+            run.step.add(lambda: {"error_message": string(frame, "result")})
+        else:
+            run.step.add(lambda: {"output": values.final_output(frame)})
         if self.single:
             run.end_call(interrupted=interrupted)
             self._reported = True
