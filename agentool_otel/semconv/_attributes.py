@@ -256,6 +256,7 @@ _OURS = {
     agentool.COST_USD: Attribute("d", "ours"),
     agentool.INCOMPLETE: Attribute("b", "ours"),
     agentool.UNCAUGHT: Attribute("b", "ours"),
+    agentool.ATTEMPT_OF: Attribute("s", "ours"),
     agentool.INFERRED: Attribute("e", "ours", only=("run", "times")),
     agentool.INTERRUPTED: Attribute("s", "ours"),
     agentool.SPAN_KIND: Attribute("s", "ours"),

@@ -169,6 +169,10 @@ UNCAUGHT = _name(
     "true on a child of the last call outside any run, which has the exception that ended the"
     " program",
 )
+ATTEMPT_OF = _name(
+    "agentool.attempt.of",
+    "span id of the failed model call that this one makes again, outside any run",
+)
 INFERRED = _name(
     "agentool.inferred",
     "what of a span nobody reported: `run` for the span of a plain loop, `times` for a tool whose"

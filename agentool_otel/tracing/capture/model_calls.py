@@ -137,6 +137,8 @@ class ModelCall(Block):
         parent = None if self._place is None else self._place.context
         live = begin(operation, parent=parent, owner=_OWNED, content_follows=True)
         step = StepSpan(live, operation, self._what, parent)
+        if live is not None and self._place is not None:
+            live.input_key = self._place.input_key
         if live is not None and (step.recording or self._in_loop):
             if not step.wants_content and step.recording and awaits_results():
                 with guarded("reading the input of a model call"):

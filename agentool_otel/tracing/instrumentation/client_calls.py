@@ -334,6 +334,7 @@ def _started(
     where: Place | None,
 ) -> Ending:
     step = StepSpan(live, operation, call.what)
+    live.input_key = None if where is None else where.input_key
     note_call(type(operation))
     answers = isinstance(operation, Inference) and not step.wants_content
     if answers and step.recording and awaits_results():

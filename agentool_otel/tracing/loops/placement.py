@@ -54,6 +54,11 @@ class Place:
         self._loop = loop
 
     @property
+    def input_key(self) -> int:
+        """Return the hash of the messages."""
+        return self._history.key
+
+    @property
     def in_loop(self) -> bool:
         return self._loop is not None
 

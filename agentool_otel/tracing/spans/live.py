@@ -32,6 +32,7 @@ from agentool_otel.model.operations import (
 from agentool_otel.semconv import agentool, mcp
 from agentool_otel.tracing.spans import metrics
 from agentool_otel.tracing.spans.around import executes_tool, execution_of
+from agentool_otel.tracing.spans.attempts import note_attempt
 from agentool_otel.tracing.spans.eval_case import case_attributes
 from agentool_otel.tracing.spans.exceptions import error_type_of
 from agentool_otel.tracing.spans.failure import cut_off, fail
@@ -90,6 +91,7 @@ class LiveSpan:
         "context",
         "essentials",
         "index",
+        "input_key",
         "is_timed",
         "recording",
         "run",
@@ -114,6 +116,8 @@ class LiveSpan:
         """Whether the end of this tool is a step of its own. It is not for a handoff, nor for a
         call that gets no answer.
         """
+        self.input_key: int | None = None
+        """Hash of the input of this model call, where it is known without content."""
         self.is_timed = True
         """Whether its duration is known: it is not for a tool that only messages report."""
         self._parent_id = parent_of(parent)
@@ -289,7 +293,10 @@ class LiveSpan:
             answer = note_answer(calls, self._parent_id)
             if run is not None:
                 self._end_inference(run, operation, attributes, end_ns, answer)
-            elif calls and not self.policy.capture:
+                return
+            times = self.start_ns, end_ns
+            note_attempt(operation, attributes, self.span, self._parent_id, times, self.input_key)
+            if calls and not self.policy.capture:
                 ids = attributes[agentool.CALLS_REQUESTED] = [call.id for call in calls]
                 await_results(ids)
         elif run is None:

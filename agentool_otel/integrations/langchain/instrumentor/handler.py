@@ -45,6 +45,7 @@ from agentool_otel.providers.fields import as_list, get, is_a, items, plain_text
 from agentool_otel.providers.langchain import from_message
 from agentool_otel.semconv import agentool
 from agentool_otel.tracing.instrumentation.frames import Frame, current_frame
+from agentool_otel.tracing.spans.attempts import share_attempts, stop_sharing
 from agentool_otel.tracing.spans.exceptions import str_of
 from agentool_otel.tracing.spans.identity import agent_of
 from agentool_otel.tracing.spans.live import LiveSpan, begin
@@ -142,6 +143,8 @@ class Handler(BaseCallbackHandler):
                 self.runs.add(run_id, Plumbing(above, run_id, node, transfer))
             elif above is not None:
                 self.runs.add(run_id, above)
+            else:
+                share_attempts(run_id)  # retries and fallbacks copy the context for each
 
     def _start_graph(
         self,
@@ -187,6 +190,7 @@ class Handler(BaseCallbackHandler):
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **_: Any) -> None:
         with guarded("finishing a LangChain run"):
+            stop_sharing(run_id)
             run = self.runs.take(run_id)
             if isinstance(run, Plumbing):
                 if run.run_id == run_id and run.node is not None:
@@ -207,6 +211,7 @@ class Handler(BaseCallbackHandler):
 
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
         with guarded("finishing a LangChain run"):
+            stop_sharing(run_id)
             run = self.runs.take(run_id)
             parent_command = imported_name("langgraph.errors", "ParentCommand")
             hands_over = parent_command is not None and is_a(error, parent_command)

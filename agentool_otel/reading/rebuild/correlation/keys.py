@@ -74,10 +74,15 @@ def keys_of(node: Node) -> Keys:
         return Keys()
     if is_details(node) and operation.response_id is not None:
         return Keys(needed=[stable_hash("response", operation.response_id)])
+    attempt = node.span.attributes.get(agentool.ATTEMPT_OF)
     state, repeated, has_ids, turns_before = _history(operation.input or ())
     needed = []
     offered: list[Key] = []
     turn: list[Key] = []
+    if isinstance(attempt, str):
+        needed.append(stable_hash("attempt", attempt))
+    elif operation.error_type is not None:
+        offered.append(stable_hash("attempt", node.span.span_id))
     if operation.previous_response_id is not None:
         response = stable_hash("response", operation.previous_response_id)
         (turns_before if _asks(operation.input or ()) else needed).append(response)
@@ -87,7 +92,7 @@ def keys_of(node: Node) -> Keys:
         # One SDK may record the messages, and another, in a trace of its own, only the call.
         has_content = operation.input or operation.output
         (offered if has_content else needed).append(stable_hash("told", operation.response_id))
-        turn.append(offered[0])
+        turn.append(offered[-1])
     for message in operation.output or ():
         offered += _offered(state, message)
         if not _requests(message):
