@@ -10,9 +10,11 @@ import pytest
 
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.integrations.langchain.instrumentor import models
+from agentool_otel.loading import rebuild
 from agentool_otel.testing.loopback_model import LoopbackModel, Turn, call
 from agentool_otel.tracing.spans.settings import settings
 from tests.integrations.langchain.langchain_agents import instrumented, no_span
+from tests.records import records
 
 __all__ = ["instrumented"]
 
@@ -461,3 +463,23 @@ def test_a_response_has_its_id_where_langchain_gives_it(
     """Of a streamed chat completion, chunks have no id in LangChain 1.7; of a response they do."""
     ask(made(use_responses_api=True), way)
     assert spans.attributes()["gen_ai.response.id"].startswith("resp")
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+@pytest.mark.parametrize("kind", ["retry", "fallback", "fallback in a chain"])
+def test_failed_attempts_are_no_failed_runs(
+    made: Callable[..., Any], model: LoopbackModel, spans: Any, way: str, kind: str
+) -> None:
+    model.push(Turn(status=500), "Fine.")
+    chat: Any
+    if kind == "retry":
+        chat = made().with_retry(stop_after_attempt=2, wait_exponential_jitter=False)
+    else:
+        chat = made().with_fallbacks([made(model="spare")])
+    if kind == "fallback in a chain":
+        from langchain_core.runnables import RunnableLambda
+
+        chat = RunnableLambda(lambda text: f"{text}!") | chat
+    ask(chat, way)
+    [run] = rebuild(records(spans.finished()))
+    assert (run.trace.status, run.trace.output) == ("success", "Fine.")

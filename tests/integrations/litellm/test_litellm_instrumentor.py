@@ -15,9 +15,11 @@ from typing import Any
 import httpx
 import pytest
 
+from agentool_otel.loading import rebuild
 from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.testing.loopback_model import LoopbackModel, Turn
 from tests.backends.servers import free_ports, wait_for
+from tests.records import records
 
 if find_spec("litellm") is None:
     pytest.skip("litellm is not installed", allow_module_level=True)
@@ -242,3 +244,19 @@ def test_what_litellm_sends_again_by_itself_is_one_call(
     assert all(
         span.attributes["gen_ai.response.finish_reasons"] == ["stop"] for span in spans.finished()
     )
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+def test_the_attempts_of_a_router_are_one_run(
+    litellm: Any, openai: Any, spans: Any, model: LoopbackModel, is_async: bool
+) -> None:
+    model.push(Turn(status=500), Turn(status=500), "Fine.")
+    deployments = [{"model_name": name, "litellm_params": openai} for name in ("first", "spare")]
+    router = litellm.Router(deployments, fallbacks=[{"first": ["spare"]}], num_retries=1)
+    if is_async:
+        asyncio.run(router.acompletion(model="first", messages=HELLO))
+    else:
+        router.completion(model="first", messages=HELLO)
+    assert len(spans.finished()) == 3
+    [run] = rebuild(records(spans.finished()))
+    assert (run.trace.status, run.trace.output) == ("success", "Fine.")
