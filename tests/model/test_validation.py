@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agentool_otel.model import documents as d
-from agentool_otel.model.validation import Finding, findings, identify, problems
+from agentool_otel.model.validation import Finding, findings, identify, intended_kind, problems
 
 SPEC = Path(__file__).parents[1] / "fixtures" / "spec"
 
@@ -147,3 +147,33 @@ def test_a_count_that_disagrees_with_the_steps_is_a_warning() -> None:
 def test_an_exchange_of_two_different_calls_is_a_warning() -> None:
     data = {"tool_call": {"id": "a", "name": "t"}, "tool_result": {"call_id": "b"}}
     assert paths(data) == ["$.tool_result.call_id"]
+
+
+@pytest.mark.parametrize(
+    ("data", "cls"),
+    [
+        ({"case_id": "a"}, d.EvalCase),
+        ({"case_id": "a", "tags": [], "$schema": "x"}, d.EvalCase),
+        ({"case_id": "a", "trace_id": "t"}, d.EvalResult),
+        ({"trace_id": "t"}, d.ReasoningTrace),
+        ({"tools": []}, d.ToolRegistry),
+        ({"parameters": {}}, d.ToolSpec),
+        ({"type": "handoff"}, d.Step),
+        ({"name": "x"}, None),
+        ({"output": "x"}, None),
+        ({"case_id": "a", "colour": "red"}, None),
+        ({"trace_id": "1", "span_id": "2"}, None),
+        ({}, None),
+    ],
+)
+def test_an_incomplete_document_has_the_one_kind_it_fits(
+    data: dict[str, Any], cls: type[d.Document] | None
+) -> None:
+    assert intended_kind(data) is cls
+
+
+def test_all_missing_members_are_named() -> None:
+    assert problems('{"assertion_results": [{}]}') == [
+        "error: expected an object with members 'assertion_type' and 'passed', got one without "
+        "them - at $.assertion_results[0]"
+    ]
