@@ -13,6 +13,7 @@ from agentool_otel.errors import DecodeError
 from agentool_otel.ground import json_codec
 from agentool_otel.model import documents as d
 from agentool_otel.model.codec import decode, fields_of
+from agentool_otel.model.spec_documents import is_step
 from agentool_otel.model.times import to_ns
 
 __all__ = ["Finding", "findings", "identify", "intended_kind", "problems"]
@@ -57,6 +58,8 @@ def identify(data: Mapping[str, Any]) -> type[d.Document] | None:
     say what it lacks. An object with `tool_call` or `tool_result` and no type is a `ToolExchange`.
     """
     members = data.keys()
+    if is_step(data):
+        return d.Step
     for cls, alternatives in _SIGNS:
         if any(names <= members for names in alternatives):
             return cls
