@@ -26,7 +26,7 @@ from agentool_otel.ground import lazy_re as re
 from agentool_otel.ground.json_places import Path as JsonPath
 from agentool_otel.ground.json_places import parse_path
 from agentool_otel.model import documents as d
-from agentool_otel.model.validation import Finding, findings, identify
+from agentool_otel.model.validation import Finding, findings, intended_kind
 from agentool_otel.reading.sources.files.any_json import EXPECTED
 from agentool_otel.reading.sources.files.streams import unpacked_bytes
 
@@ -130,9 +130,9 @@ def _check(value: Any, path: JsonPath, part: Part, checked: Checked) -> None:
         _add(_read_by(converter, value), path, part, checked)
     elif _is_case(value):
         _check_cases(value, path, part, checked)
-    elif isinstance(value, Mapping) and (kind := identify(cast("Mapping[str, Any]", value))):
+    elif isinstance(value, Mapping) and (kind := intended_kind(cast("Mapping[str, Any]", value))):
         checked.kinds[kind.__name__] += 1
-        _add(findings(value), path, part, checked)
+        _add(findings(value, kind), path, part, checked)
     else:
         _add([Finding("error", "$", _unknown_kind(value))], path, part, checked)
 
@@ -164,7 +164,7 @@ def _is_case(value: Any) -> bool:
         return False
     if eval_sets_of(value) is not None or value.keys() - {"$schema"} in ({"cases"}, {"assertions"}):
         return True
-    kind = identify(cast("Mapping[str, Any]", value))
+    kind = intended_kind(cast("Mapping[str, Any]", value))
     if kind is not None:
         return kind in _CASES
     word = value.get("type")

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from agentool_otel.cli import _text
 from agentool_otel.evaluation.reports import Subject
+from agentool_otel.evaluation.reports.assertion_names import AssertionNames
 from agentool_otel.evaluation.reports.result_texts import figures
 from agentool_otel.evaluation.reports.slices import MARKS, Slices
 from agentool_otel.evaluation.running import EVERY_TRACE
@@ -37,8 +38,8 @@ def print_line(console: Console, line: Text) -> None:
 class Summary:
     """Counts results as they arrive; keeps counts, and the first failures."""
 
-    def __init__(self, by: str):
-        self._slices = Slices(by)
+    def __init__(self, by: str, names: AssertionNames | None = None):
+        self._slices = Slices(by, names)
         self._shown: list[EvalResult] = []
         self._reasons: Counter[tuple[str, str]] = Counter()
         self.outcomes: Counter[bool | None] = Counter()

@@ -27,6 +27,7 @@ from agentool_otel.errors import AgentoolError, ConfigurationError, DecodeError,
 from agentool_otel.evaluation.cases.files import read_cases
 from agentool_otel.evaluation.cases.old_words import note_on_old_words
 from agentool_otel.evaluation.reports import Subject
+from agentool_otel.evaluation.reports.assertion_names import AssertionNames
 from agentool_otel.evaluation.reports.slices import BY
 from agentool_otel.evaluation.running import Evaluation, TraceResults
 from agentool_otel.evaluation.scopes import SCOPES, Scope
@@ -147,7 +148,7 @@ class _Outcome:
 @click.option(
     "--by",
     type=click.Choice(BY),
-    help="What the table groups results by; `assertion` counts those of each type.  "
+    help="What the table groups results by; `assertion` counts those of each assertion.  "
     "[default: agent]",
 )
 @click.option(
@@ -244,7 +245,10 @@ def command(
         open_files.enter_context(closing(evaluation))
         by_what = by or "agent"
         outcome = _Outcome(
-            evaluation, Summary(by_what), data.get("--output"), Reports(data, by_what)
+            evaluation,
+            Summary(by_what, AssertionNames(documents)),
+            data.get("--output"),
+            Reports(data, by_what),
         )
         agents = AgentNames(selection)
         outcome.names = [agents, ToolNames(documents)]

@@ -14,7 +14,8 @@ from msgspec import inspect
 
 from agentool_otel.evaluation.trace_view import TraceView
 from agentool_otel.evaluation.verdicts import Verdict
-from agentool_otel.ground.json_places import Path, parse_path, path_text
+from agentool_otel.evaluation.wrong_values import WrongValue, wrong_values
+from agentool_otel.ground.json_places import Path, path_text
 from agentool_otel.ground.plugins import plugins
 from agentool_otel.model.codec import describe
 from agentool_otel.model.documents import EvalCase
@@ -131,13 +132,16 @@ def check_of(assertion: Any) -> Checking:
         for name, value in assertion.items()
         if name not in NOT_PARAMETERS and (value is not None or name == "value")
     }
-    try:
-        faults = list(_wrong_names(inspect.type_info(kind), parameters, (), word))
-        if faults:
-            raise WrongAssertion(faults)
-        return cast("Checking", msgspec.convert(parameters, kind))
-    except msgspec.ValidationError as error:
-        raise WrongAssertion([_of_value(str(error), kind, parameters, word)]) from None
+    names = list(_wrong_names(inspect.type_info(kind), parameters, (), word))
+    if not names:
+        with suppress(msgspec.ValidationError):
+            return cast("Checking", msgspec.convert(parameters, kind))
+    values = [
+        _of_value(wrong, kind, parameters, word)
+        for wrong in wrong_values(kind, parameters)
+        if not any(name.path[: len(wrong.path)] == wrong.path for name in names)
+    ]
+    raise WrongAssertion(names + values)
 
 
 def fault_at(path: Path, message: str) -> WrongAssertion:
@@ -188,11 +192,9 @@ def _wrong_names(info: inspect.Type, value: Any, path: Path, word: str) -> Itera
 # --- values
 
 
-def _of_value(error: str, kind: type, parameters: dict[str, Any], word: str) -> Fault:
-    """Return the fault that an error of msgspec is about."""
-    message, at, place = error.rpartition(" - at `")
-    path = parse_path(place.removesuffix("`")) if at else ()
-    message = message if at else error
+def _of_value(wrong: WrongValue, kind: type, parameters: dict[str, Any], word: str) -> Fault:
+    """Return the fault of a value in our words."""
+    path, message = wrong
     value: Any = parameters
     for step in path:
         value = value[step]

@@ -1,8 +1,9 @@
 """JSON text in and out: fast for ordinary values, exact for the odd ones.
 
 orjson writes; msgspec reads, because orjson turns an integer above 64 bits into a float. What both
-refuse (huge integers and lone surrogates when writing, escaped surrogates when reading)
-goes through the standard library, so that an exact value stays exact.
+refuse (huge integers and lone surrogates when writing) goes through the standard library, so that
+an exact value stays exact. Text that is read has no lone surrogates, which UTF-8 and thus no store
+has a form for: each becomes U+FFFD. msgspec refuses them, so JSON without any costs nothing more.
 """
 
 from __future__ import annotations
@@ -14,12 +15,28 @@ from typing import Any
 import msgspec
 import orjson
 
-__all__ = ["Json", "canonical", "dumps", "dumps_as_utf8", "loads"]
+from agentool_otel.ground import lazy_re as re
+
+__all__ = [
+    "Json",
+    "canonical",
+    "dumps",
+    "dumps_as_utf8",
+    "loads",
+    "loads_exactly",
+    "without_lone_surrogates",
+]
 
 Json = Any
 """A JSON value: None, bool, int, float, str, list or dict with string keys."""
 
 _decode = msgspec.json.Decoder().decode
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}"
+    r"|(?P<lone>u[dD][89a-fA-F][\da-fA-F]{2})|.)",
+    re.DOTALL,
+)
+"""One escape of JSON, or two for the halves of one character."""
 
 
 def dumps(value: Json) -> str:
@@ -60,7 +77,7 @@ def canonical(value: Json) -> str:
 
 
 def loads(text: str | bytes) -> Json:
-    """Return the value of JSON text, integers exact at any size.
+    """Return the value of JSON text, integers exact at any size, U+FFFD for lone surrogates.
 
     Raises:
         ValueError: if `text` is not JSON, or holds a number that no float can.
@@ -68,10 +85,45 @@ def loads(text: str | bytes) -> Json:
     try:
         return _decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
-        try:
-            return json.loads(text, parse_constant=_refuse, parse_float=_float)
-        except RecursionError as error:
-            raise ValueError("JSON nested too deeply to read") from error
+        return _loads_slowly(without_lone_surrogates(_as_text(text)))
+
+
+def loads_exactly(text: str | bytes) -> Json:
+    """Return the value of JSON text as `loads` does, with its lone surrogates, for a reader that
+    notes where they are.
+
+    Raises: as `loads`.
+    """
+    try:
+        return _decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return _loads_slowly(text)
+
+
+def without_lone_surrogates(text: str) -> str:
+    """Return JSON text with U+FFFD for each lone surrogate, escaped or not."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return _ESCAPE.sub(_whole_escape, text) if "\\u" in text else text
+
+
+def _whole_escape(match: re.Match[str]) -> str:
+    return match[0] if match["lone"] is None else r"\ufffd"
+
+
+def _as_text(text: str | bytes) -> str:
+    return (
+        text if isinstance(text, str) else text.decode(json.detect_encoding(text), "surrogatepass")
+    )
+
+
+def _loads_slowly(text: str | bytes) -> Json:
+    try:
+        return json.loads(text, parse_constant=_refuse, parse_float=_float)
+    except RecursionError as error:
+        raise ValueError("JSON nested too deeply to read") from error
 
 
 def _exactly(value: Json, *, sort_keys: bool, ensure_ascii: bool = True) -> str:

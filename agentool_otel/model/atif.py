@@ -145,7 +145,7 @@ class _Reading:
         for result in _objects(results):
             call_id = result.get("source_call_id")
             if isinstance(call_id, str):
-                tool_result = {"call_id": call_id, "output": _content(result.get("content"))}
+                tool_result = _tool_result(call_id, result)
                 self.steps.append({"type": "tool_result", "tool_result": tool_result, **at})
             for other in _objects(result.get("subagent_trajectory_ref")):
                 ids = [
@@ -160,6 +160,21 @@ class _Reading:
                         ids[0],
                     )
                     self.steps.append({"type": "handoff", "to_agent": target, **at})
+
+
+def _tool_result(call_id: str, result: _Object) -> _Object:
+    """Return the result of a call, with its error if this package wrote the trajectory.
+
+    ATIF has no member for an error. Ours is in `extra.agentool`, and its text is the content of a
+    result that has no output.
+    """
+    tool_result: _Object = {"call_id": call_id, "output": _content(result.get("content"))}
+    ours = _object(_object(_object(result.get("extra")).get("agentool")).get("tool_result"))
+    if (error := ours.get("error")) is not None:
+        tool_result["error"] = error
+        if tool_result["output"] in (None, error):
+            del tool_result["output"]
+    return tool_result
 
 
 def _document(value: _Object, reading: _Reading) -> _Object:

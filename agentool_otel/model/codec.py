@@ -187,8 +187,16 @@ def _read(cls: type[D], value: Any) -> D:
         raise
     for field in layout.required:
         if field.name not in values:
-            raise _Mismatch(f"an object with member {field.name!r}", value, "one without it")
+            raise _missing(layout.required, values, value)
     return cls(**values, extra=extra) if extra else cls(**values)
+
+
+def _missing(required: tuple[Field, ...], values: _Json, value: object) -> _Mismatch:
+    """Return the error that names all required members that are missing."""
+    missing = [repr(field.name) for field in required if field.name not in values]
+    plural = len(missing) > 1
+    names = f"member{'s' if plural else ''} {' and '.join(missing)}"
+    return _Mismatch(f"an object with {names}", value, f"one without {'them' if plural else 'it'}")
 
 
 def _members(cls: type[Document], value: object) -> _Json:

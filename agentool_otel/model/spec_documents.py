@@ -6,8 +6,12 @@ a span or a row of a table has a name and a description, too.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from agentool_otel.ground.json_codec import Json
 from agentool_otel.model.documents import (
+    STEP_TYPES,
     Document,
     EvalCase,
     EvalResult,
@@ -18,7 +22,7 @@ from agentool_otel.model.documents import (
     ToolSpec,
 )
 
-__all__ = ["CLASSES", "document_class"]
+__all__ = ["CLASSES", "document_class", "is_step"]
 
 _MEMBERS: tuple[tuple[type[Document], dict[str, type]], ...] = (
     (EvalResult, {"case_id": str, "assertion_results": list}),
@@ -31,6 +35,8 @@ _MEMBERS: tuple[tuple[type[Document], dict[str, type]], ...] = (
     (ToolResult, {"call_id": str, "error": str}),
 )
 """The members that a document has for certain, and their types."""
+_CALLS = ("tool_call", "tool_result")
+_OF_CALL_STEPS = frozenset({"step_id", *_CALLS})
 CLASSES = {cls.__name__: cls for cls, _ in _MEMBERS}
 
 
@@ -40,5 +46,17 @@ def document_class(value: Json) -> type[Document] | None:
         return None
     for cls, members in _MEMBERS:
         if all(name in value and isinstance(value[name], kind) for name, kind in members.items()):
-            return cls
+            return None if is_step(value) else cls
     return None
+
+
+def is_step(value: Mapping[str, Any]) -> bool:
+    """Return whether an object is a step of a trace, whose unknown members may be those of a call.
+
+    An object whose type is `tool_call` or `tool_result` may be the call or the result itself, as a
+    part of a message; it is a step if it has an id of steps or a member for its call.
+    """
+    kind = value.get("type")
+    if kind not in STEP_TYPES:
+        return False
+    return kind not in _CALLS or not _OF_CALL_STEPS.isdisjoint(value)

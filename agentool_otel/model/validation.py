@@ -12,10 +12,11 @@ from typing import Any, Literal, NamedTuple, cast
 from agentool_otel.errors import DecodeError
 from agentool_otel.ground import json_codec
 from agentool_otel.model import documents as d
-from agentool_otel.model.codec import decode
+from agentool_otel.model.codec import decode, fields_of
+from agentool_otel.model.spec_documents import is_step
 from agentool_otel.model.times import to_ns
 
-__all__ = ["Finding", "findings", "identify", "problems"]
+__all__ = ["Finding", "findings", "identify", "intended_kind", "problems"]
 
 _Json = Mapping[str, Any]
 _SIGNS: tuple[tuple[type[d.Document], tuple[frozenset[str], ...]], ...] = tuple(
@@ -57,6 +58,8 @@ def identify(data: Mapping[str, Any]) -> type[d.Document] | None:
     say what it lacks. An object with `tool_call` or `tool_result` and no type is a `ToolExchange`.
     """
     members = data.keys()
+    if is_step(data):
+        return d.Step
     for cls, alternatives in _SIGNS:
         if any(names <= members for names in alternatives):
             return cls
@@ -66,6 +69,26 @@ def identify(data: Mapping[str, Any]) -> type[d.Document] | None:
     if word in d.ASSERTION_TYPES:
         return d.Assertion
     return None
+
+
+def intended_kind(data: Mapping[str, Any]) -> type[d.Document] | None:
+    """Return the type of document that a JSON object is, or is most nearly; None for none.
+
+    An object that `identify` does not know may be an incomplete document: of the one type that has
+    all its members, requires at least one of them, and misses the fewest. `{"case_id": "a"}` is an
+    `EvalCase`; `{"name": "a"}` is a whole `ToolCall` or a part of a `ToolSpec`, so None.
+    """
+    if (cls := identify(data)) is not None:
+        return cls
+    members = data.keys() - {"$schema"}
+    candidates: dict[int, list[type[d.Document]]] = {}
+    for cls, _ in _SIGNS:
+        fields = fields_of(cls)
+        required = {field.name for field in fields if field.required}
+        if required & members and members <= {field.name for field in fields}:
+            candidates.setdefault(len(required - members), []).append(cls)
+    fewest = min(candidates, default=0)
+    return candidates[fewest][0] if fewest and len(candidates[fewest]) == 1 else None
 
 
 def problems(data: object) -> list[str]:

@@ -433,3 +433,14 @@ def test_a_mistake_in_yaml_is_explained_in_two_lines(
     Path("c.yaml").write_text(text)
     lines = invoke("eval", "c.yaml", traces()).stderr.splitlines()
     assert lines == [f"error: {said}", *([f" hint: {hint}"] if hint else [])]
+
+
+def test_equal_types_with_other_parameters_have_their_own_rows(invoke: Invoke) -> None:
+    checks = [{**WRONG, "max_ms": 10**9}, WRONG, OK]
+    result = invoke("eval", write("a.json", *checks), traces(), "--summary", "--by", "assertion")
+    rows = [line.rsplit(None, 6)[:3] for line in result.stdout.splitlines() if "%" in line]
+    assert rows == [
+        ['latency {"max_ms":1}', "1", "0"],
+        ['latency {"max_ms":1000000000}', "1", "1"],
+        ["status", "1", "1"],
+    ]

@@ -46,6 +46,17 @@ def test_for_an_unknown_document_the_accepted_ones_are_listed(invoke: Invoke) ->
     assert "accepted are ReasoningTrace" in result.stdout
 
 
+def test_the_missing_members_of_a_document_are_named(invoke: Invoke) -> None:
+    Path("case.json").write_text('{"case_id": "a"}')
+    result = invoke("validate", "case.json")
+    assert (result.exit_code, result.stdout) == (
+        1,
+        "✗ case.json: EvalCase, 1 not valid\n"
+        "    line 1: error: case 'a': expected an object with member 'assertions', got one "
+        "without it\n",
+    )
+
+
 def test_a_contradiction_is_a_warning_and_fails_only_when_strict(invoke: Invoke) -> None:
     trace = json.loads((SPEC / "reasoning-trace.json").read_text())
     trace["metrics"]["step_count"] = 99

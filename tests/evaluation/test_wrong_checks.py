@@ -67,7 +67,7 @@ WRONG: list[tuple[Object, str]] = [
         "expected one of at_least, at_most, exact, ignore, subset, superset, got",
     ),
     ({**ARGS, "arg_patterns": {"q": "("}}, "arg_patterns.q is no regular expression"),
-    ({**ARGS, "arg_patterns": {"q": ""}}, f"arg_patterns of args_match: {EMPTY}"),
+    ({**ARGS, "arg_patterns": {"q": ""}}, f"arg_patterns.q of args_match: {EMPTY}"),
     ({**ARGS, "arg_schemas": {"q": {"type": 3}}}, "arg_schemas.q: this is no JSON Schema"),
     ({**ARGS, "tool_args": {"q": 1}, "arg_patterns": {"q": "1"}}, "'q' is named by two of"),
     ({"type": "handoff", "to": "a"}, "handoff has no parameter 'to'; handoff takes to_agent"),
@@ -146,6 +146,25 @@ def test_all_wrong_checks_are_in_one_message() -> None:
     named = [problem.partition(": ")[0] for problem in raised.value.problems]
     assert named == [f"case 'a', assertion {n}" for n in (2, 3, 4)]
     assert str(raised.value).startswith("3 problems in the cases, and nothing was evaluated:\n")
+
+
+SEVERAL: list[tuple[Object, list[str]]] = [
+    ({**COUNT, "min_calls": -2, "max_calls": -1}, ["min_calls of tool_c", "max_calls of tool_c"]),
+    ({**COUNT, "min_calls": -1, "max": 3}, ["tool_call_count has no para", "min_calls of tool_c"]),
+    ({**ARGS, "arg_patterns": {"a": "", "b": 1}}, ["arg_patterns.a of", "arg_patterns.b of"]),
+    (
+        {**SEQUENCE, "mode": "sorted", "tools": ["", "b", {"tool_name": 3, "args_mode": "x"}]},
+        ["tools[0] of", "tools[2].tool_name of", "tools[2].args_mode of", "mode of"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("assertion", "named"), SEVERAL, ids=lambda item: str(item)[-40:])
+def test_all_wrong_values_of_one_assertion_are_named(assertion: Object, named: list[str]) -> None:
+    with pytest.raises(CasesError) as raised:
+        evaluate(assertion, [])
+    messages = [problem.partition(", assertion 1: ")[2] for problem in raised.value.problems]
+    assert [text[: len(start)] for text, start in zip(messages, named, strict=True)] == named
 
 
 def adk(calls: list[Object]) -> Object:

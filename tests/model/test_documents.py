@@ -172,8 +172,13 @@ def test_a_document_can_be_sent_to_another_process() -> None:
 
 
 def test_text_holds_what_json_allows() -> None:
-    call = ToolCall(name="t", arguments={"emoji": "🦜", "half": "\ud83e", "huge": 2**80})
+    call = ToolCall(name="t", arguments={"emoji": "🦜", "huge": 2**80})
     assert decode(ToolCall, dumps(call)) == call
+
+
+def test_half_a_character_in_the_text_of_a_document_is_replaced() -> None:
+    call = ToolCall(name="t", arguments={"half": "a\ud83e"})
+    assert decode(ToolCall, dumps(call)).arguments == {"half": "a\ufffd"}
 
 
 # --- errors -------------------------------------------------------------------------------------

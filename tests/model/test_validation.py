@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from agentool_otel.model import documents as d
-from agentool_otel.model.validation import Finding, findings, identify, problems
+from agentool_otel.model.spec_documents import document_class
+from agentool_otel.model.validation import Finding, findings, identify, intended_kind, problems
 
 SPEC = Path(__file__).parents[1] / "fixtures" / "spec"
 
@@ -52,6 +53,9 @@ def test_an_example_of_the_spec_is_recognised_and_has_no_problems(
         (example("eval-result")["assertion_results"][0], d.AssertionResult),
         (example("tool-registry")["tools"][0], d.RegisteredTool),
         ({"type": "handoff"}, d.Step),
+        ({"type": "reasoning", "name": "n", "arguments": {}}, d.Step),
+        ({"type": "memory_read", "call_id": "c", "output": "x"}, d.Step),
+        ({"type": "tool_call", "id": "c", "name": "n", "arguments": {}}, d.ToolCall),
     ],
 )
 def test_a_part_of_a_document_is_recognised(data: dict[str, Any], cls: type[d.Document]) -> None:
@@ -147,3 +151,50 @@ def test_a_count_that_disagrees_with_the_steps_is_a_warning() -> None:
 def test_an_exchange_of_two_different_calls_is_a_warning() -> None:
     data = {"tool_call": {"id": "a", "name": "t"}, "tool_result": {"call_id": "b"}}
     assert paths(data) == ["$.tool_result.call_id"]
+
+
+@pytest.mark.parametrize(
+    ("data", "cls"),
+    [
+        ({"case_id": "a"}, d.EvalCase),
+        ({"case_id": "a", "tags": [], "$schema": "x"}, d.EvalCase),
+        ({"case_id": "a", "trace_id": "t"}, d.EvalResult),
+        ({"trace_id": "t"}, d.ReasoningTrace),
+        ({"tools": []}, d.ToolRegistry),
+        ({"parameters": {}}, d.ToolSpec),
+        ({"type": "handoff"}, d.Step),
+        ({"name": "x"}, None),
+        ({"output": "x"}, None),
+        ({"case_id": "a", "colour": "red"}, None),
+        ({"trace_id": "1", "span_id": "2"}, None),
+        ({}, None),
+    ],
+)
+def test_an_incomplete_document_has_the_one_kind_it_fits(
+    data: dict[str, Any], cls: type[d.Document] | None
+) -> None:
+    assert intended_kind(data) is cls
+
+
+def test_all_missing_members_are_named() -> None:
+    assert problems('{"assertion_results": [{}]}') == [
+        "error: expected an object with members 'assertion_type' and 'passed', got one without "
+        "them - at $.assertion_results[0]"
+    ]
+
+
+CALL = {"id": "c", "name": "n", "arguments": {}}
+
+
+@pytest.mark.parametrize(
+    ("data", "cls"),
+    [
+        (CALL, d.ToolCall),
+        ({"type": "tool_call", **CALL}, d.ToolCall),
+        ({"type": "tool_call", "step_id": "s", **CALL}, None),
+        ({"type": "reasoning", "content": "x", **CALL}, None),
+        ({"type": "tool_call", "tool_call": CALL, "tool_result": {}}, None),
+    ],
+)
+def test_a_step_is_no_document_of_its_own(data: dict[str, Any], cls: type[d.Document]) -> None:
+    assert document_class(data) is cls

@@ -88,9 +88,10 @@ def test_deeply_nested_arguments_come_back() -> None:
     assert exact(there_and_back(document)) == exact([document])
 
 
-def test_an_escaped_lone_surrogate_comes_back() -> None:
+def test_a_lone_surrogate_comes_back_as_a_replacement_character() -> None:
     document = {"trace_id": "\ud800", "agent_id": "\udfff", "input": "a\ud800", "steps": []}
-    assert exact(there_and_back(document)) == exact([document])
+    whole = {"trace_id": "\ufffd", "agent_id": "\ufffd", "input": "a\ufffd", "steps": []}
+    assert exact(there_and_back(document)) == exact([whole])
 
 
 def test_the_same_trace_is_replayed_under_the_same_ids() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from agentool_otel.ground import lazy_re as re
+from agentool_otel.ground.json_codec import without_lone_surrogates
 
 __all__ = ["completed", "is_cut_json", "is_json", "levels_open"]
 
@@ -97,6 +98,6 @@ def levels_open(text: str) -> int:
 
 def _parsed(text: str) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(without_lone_surrogates(text))
     except (ValueError, RecursionError):
         return None

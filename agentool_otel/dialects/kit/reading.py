@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from agentool_otel.ground.json_codec import loads
+from agentool_otel.ground.json_codec import loads, without_lone_surrogates
 from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.semconv.redaction import WHOLE_MARKERS
 
@@ -58,7 +58,7 @@ class LazyJson:
         try:
             return loads(self.text)
         except ValueError:  # well-formed, but a number fits no float: it stays text
-            return json.loads(self.text, parse_float=_float_or_text)
+            return json.loads(without_lone_surrogates(self.text), parse_float=_float_or_text)
 
     def __eq__(self, other: object) -> bool:
         return bool(self.value == (other.value if isinstance(other, LazyJson) else other))

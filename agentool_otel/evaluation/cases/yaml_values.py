@@ -144,7 +144,7 @@ def _loader() -> Any:
         if scalar.isascii():
             return scalar
         # JSON in YAML writes a character beyond the first 65,536 as two escapes, YAML as one.
-        return scalar.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+        return scalar.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
     def mapping(loader: Any, node: Any) -> dict[str, Any]:
         members: dict[str, Any] = {}

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from typing import Any, NamedTuple
 
 from agentool_otel.evaluation.facets import FACETS
+from agentool_otel.evaluation.reports.assertion_names import AssertionNames
 from agentool_otel.evaluation.trace_view import TraceView
 from agentool_otel.model.documents import AssertionResult, EvalResult, ReasoningTrace
 from agentool_otel.model.plain_text import MARKS
@@ -29,7 +30,7 @@ NO_TRACE = "(no trace)"
 
 CASE, ASSERTION = "case", "assertion"
 BY = (*FACETS, CASE, ASSERTION)
-"""Fields by which results can be grouped: a facet of the trace, the case, the type of assertion."""
+"""Fields by which results can be grouped: a facet of the trace, the case, the assertion."""
 
 
 class Subject:
@@ -141,10 +142,12 @@ class Slices:
 
     Args:
         by: one of `BY`; by assertion it counts the results of assertions.
+        names: the names of the assertions; by default their types.
     """
 
-    def __init__(self, by: str):
+    def __init__(self, by: str, names: AssertionNames | None = None):
         self.by = by
+        self._names = names or AssertionNames()
         self._tallies: defaultdict[str, Tally] = defaultdict(Tally)
 
     def add(self, result: EvalResult, subject: Subject) -> None:
@@ -153,8 +156,8 @@ class Slices:
             self._tallies[result.case_id].add(result)
             return
         if self.by == ASSERTION:
-            for assertion_result in result.assertion_results:
-                self._tallies[assertion_result.assertion_type].add_assertion(assertion_result)
+            for name, item in zip(self._names.of(result), result.assertion_results, strict=True):
+                self._tallies[name].add_assertion(item)
             return
         for name in subject.names(self.by):
             self._tallies[name].add(result)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,3 +31,12 @@ def runs(draw: st.DrawFn) -> dict[str, Any]:
 def test_a_run_comes_back_from_its_trajectory(document: dict[str, Any]) -> None:
     back = from_atif(convert("atif", document).value).to_dict()
     assert [back[name] for name in document] == list(document.values())
+
+
+@pytest.mark.parametrize(
+    "members", [{"error": "boom"}, {"error": {"code": 3}}, {"error": "boom", "output": "half"}]
+)
+def test_the_error_of_a_tool_comes_back(members: dict[str, Any]) -> None:
+    answer = {"type": "tool_result", "tool_result": {"call_id": "c", **members}}
+    back = from_atif(convert("atif", trace(call("c", "search", {}), answer)).value)
+    assert back.to_dict()["steps"][1]["tool_result"] == {"call_id": "c", **members}

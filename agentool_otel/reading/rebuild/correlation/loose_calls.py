@@ -213,7 +213,7 @@ class LooseCalls:
         self._is_settled = True
         for one, other in self._answered.pairs(self._trace_of):
             self._joining.tie(one, other)
-        self._joining.settle()
+        self._joining.settle(self._trace_of, self._is_tool)
         self._tie_tools(requests)
         self._find_sessions()
 
@@ -233,6 +233,7 @@ class LooseCalls:
         """Tie the tools to the calls that requested them, else to the nearest before them."""
         joined = bytearray(len(self._joining))
         group_of = self._joining.group_of
+        self._add_unsure_tools()
         self._requested.settle(self._units.firsts(), self._trace_of, group_of, len(joined))
         if requests:
             requests.settle(self._tools_alone())
@@ -242,7 +243,8 @@ class LooseCalls:
             if requests:
                 self._taken.update(requests.tools(evidence, joined))
         for tool, call in ties:
-            self._joining.tie(tool, call)
+            self._joining.join(tool, call)
+        self._joining.join_unsure(self._taken.__contains__)
         if requests and self._taken:
             for unit, span, is_first in self._units.spans():
                 if (run := self._taken.get(unit)) is not None:
@@ -259,6 +261,20 @@ class LooseCalls:
             self._unmatched[group_of(call)].add(name)
         if requests:
             requests.note_unsure(is_joined)
+
+    def _is_tool(self, unit: int) -> bool:
+        return self._refers[unit] == _OF_TOOL
+
+    def _add_unsure_tools(self) -> None:
+        """Add the tools whose call id several model calls of other traces have requested, to be
+        matched by their arguments and results too."""
+        unsure = bytearray(len(self._joining))
+        for unit, _ in self._joining.unsure():
+            unsure[unit] = True
+        if any(unsure):
+            for unit, span in self._units.firsts():
+                if unsure[unit]:
+                    self._requested.add(Node(span), unit, self._trace_of(unit), with_id=True)
 
     def _has_calls(self) -> bytearray:
         """Return a flag for each group: whether it has a model call."""

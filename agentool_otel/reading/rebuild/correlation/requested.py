@@ -123,13 +123,14 @@ class Requested:
         self._names: dict[int, str] = {}
         """The names of the tools of spans, by their hashes."""
 
-    def add(self, node: Node, unit: int, trace: int) -> None:
+    def add(self, node: Node, unit: int, trace: int, *, with_id: bool = False) -> None:
         """Add a model call or a tool outside any run.
 
         Args:
             node: the span.
             unit: its number.
             trace: number of its OTel trace.
+            with_id: whether a tool with an id is added.
 
         Raises:
             SourceError: the temporary folder is full.
@@ -137,16 +138,17 @@ class Requested:
         operation = node.operation
         if node.start_ns is None:
             return
+        with_id = with_id or self._with_ids
         if isinstance(operation, Inference):
             if not is_details(node):
                 end_ns = node.start_ns if node.end_ns is None else node.end_ns
                 self._model_calls.add(0, unit, node.start_ns, end_ns)
         elif isinstance(operation, ToolExecution):
-            if operation.call_id is None or self._with_ids:
+            if operation.call_id is None or with_id:
                 self._add_span(node, operation.name, operation, unit, trace)
         elif isinstance(operation, McpRequest) and operation.side == "client":
             name = operation.tool_name
-            if name is not None and (operation.call_id is None or self._with_ids):
+            if name is not None and (operation.call_id is None or with_id):
                 self._add_span(node, name, operation, unit, trace)
 
     def add_requests(

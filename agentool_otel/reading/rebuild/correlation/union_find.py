@@ -1,7 +1,9 @@
 """Group calls by the keys that they offer and need (union-find).
 
-If several calls offer a needed key, as with the same question and answer in two sessions, the last
-one before the call that needs it is taken.
+If several calls offer a needed key, as with the same question and answer in two sessions, or with
+ids that a server counts anew in every answer, those of the same OTel trace come first. A key that
+only calls of other traces offer, and several of them, counts where a call has nothing surer: then
+the last one before the call is taken.
 
 Any later call may refer to any earlier one, so the keys of all are kept, on disk if they are many.
 Four bytes a call stay in memory.
@@ -12,6 +14,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import defaultdict
+from collections.abc import Callable, Iterator
 from zlib import crc32
 
 from agentool_otel.reading.rebuild.correlation.disk_store import LARGEST, Rows
@@ -38,13 +41,39 @@ def rank_of(start_ns: int | None, order: str) -> Rank:
     return start, crc32(order.encode("utf-8", "surrogatepass"))
 
 
+def _never(_: int) -> bool:
+    return False
+
+
+class _Offers:
+    """The calls that offer one key, in order of their ranks."""
+
+    __slots__ = ("_of_trace", "places")
+
+    def __init__(self) -> None:
+        self.places: list[_Place] = []
+        self._of_trace: dict[int, list[_Place]] = {}
+
+    def sure_for(self, number: int, trace_of: Callable[[int], int] | None) -> list[_Place]:
+        """Return the only call, or those of the OTel trace of the call that needs the key."""
+        if len(self.places) == 1 or trace_of is None:
+            return self.places[:1] if len(self.places) == 1 else []
+        if not self._of_trace:
+            for place in self.places:
+                self._of_trace.setdefault(trace_of(place[2]), []).append(place)
+        return self._of_trace.get(trace_of(number), [])
+
+
 class Joining:
     """Groups numbered calls."""
 
     def __init__(self) -> None:
         self._parent = array(_NUMBER)
         self._offered = Rows(4, _PARTS)
-        self._needed = Rows(4, _PARTS)
+        self._needed = Rows(5, _PARTS)
+        self._unsure = Rows(3, _PARTS)
+        """A call, the place of a key among those that it needs, and the nearest call that offers
+        it."""
         self._joined = bytearray()
 
     def __len__(self) -> int:
@@ -61,8 +90,8 @@ class Joining:
         self._joined.append(False)
         for key in keys.offered:
             self._offered.add(key % _PARTS, key, *rank, number)
-        for key in keys.needed:
-            self._needed.add(key % _PARTS, key, *rank, number)
+        for place, key in enumerate(keys.needed):
+            self._needed.add(key % _PARTS, key, *rank, number, place)
         return number
 
     def tie(self, one: int, other: int) -> None:
@@ -71,21 +100,54 @@ class Joining:
         if one != other:
             self._parent[max(one, other)] = min(one, other)
 
-    def settle(self) -> None:
-        """Tie every call to those that offer what it needs; the rest is `group_of`'s."""
+    def join(self, number: int, earlier: int) -> None:
+        """Tie a call to one that it refers to."""
+        self.tie(number, earlier)
+        self._joined[number] = True
+
+    def settle(
+        self, trace_of: Callable[[int], int] | None = None, waits: Callable[[int], bool] = _never
+    ) -> None:
+        """Tie every call to those that offer what it needs; the rest is `group_of`'s.
+
+        Args:
+            trace_of: the number of the OTel trace of a call, if each is part of one.
+            waits: whether a call for which nothing is sure is left to `join_unsure`.
+        """
         for part in self._needed.parts():
-            offers: dict[Key, list[_Place]] = defaultdict(list)
+            offers: dict[Key, _Offers] = defaultdict(_Offers)
             for key, start, tie, number in self._offered.of(part):
-                offers[key].append((start, tie, number))
+                offers[key].places.append((start, tie, number))
             for offered in offers.values():
-                if len(offered) > 1:
-                    offered.sort()
-            for key, start, tie, number in self._needed.of(part):
-                places = offers.get(key)
-                if places is not None:
-                    other = places[0][2] if len(places) == 1 else _nearest(places, (start, tie))
-                    self.tie(number, other)
-                    self._joined[number] = True
+                offered.places.sort()
+            for key, start, tie, number, place in self._needed.of(part):
+                if key not in offers:
+                    continue
+                sure = offers[key].sure_for(number, trace_of)
+                nearest = _nearest(sure or offers[key].places, (start, tie))
+                if sure:
+                    self.join(number, nearest)
+                else:
+                    self._unsure.add(number % _PARTS, number, place, nearest)
+        self.join_unsure(waits)
+
+    def join_unsure(self, waits: Callable[[int], bool] = _never) -> None:
+        """Tie every call that refers to others and is not joined by its surest key, unless it
+        `waits`."""
+        for number, other in self.unsure():
+            if not waits(number):
+                self.join(number, other)
+
+    def unsure(self) -> Iterator[tuple[int, int]]:
+        """Yield each call that is not joined, and the nearest that offers its surest key."""
+        for part in self._unsure.parts():
+            surest: dict[int, tuple[int, int]] = {}
+            for number, *row in self._unsure.of(part):
+                if not self._joined[number]:
+                    place, other = row
+                    surest[number] = min(surest.get(number, (place, other)), (place, other))
+            for number, (_, other) in surest.items():
+                yield number, other
 
     def is_joined(self, number: int) -> bool:
         """Return whether a call that another one needs is there, after `settle`."""
@@ -103,6 +165,7 @@ class Joining:
     def close(self) -> None:
         self._offered.close()
         self._needed.close()
+        self._unsure.close()
 
 
 def _nearest(offers: list[_Place], rank: Rank) -> int:

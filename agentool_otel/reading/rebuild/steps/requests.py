@@ -7,7 +7,7 @@ name. So none is looked for among all of them.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -83,6 +83,10 @@ class Waiting:
         """Return the first ones that wait, at most so many."""
         return [call for _, call in islice(self._calls, count) if self._waits(call)]
 
+    def all(self) -> list[ToolCall]:
+        """Return the ones that wait."""
+        return self.some(len(self._calls))
+
     def are_several(self) -> bool:
         """Return whether more than one request has no span yet."""
         if (first := self.numbered()) is None:
@@ -123,6 +127,11 @@ class _Known:
             self._alike["arguments", arguments_text(call.arguments)].add(call, number)
         if isinstance(text := _only_value(call.arguments), str):
             self._alike["value", text].add(call, number)
+
+    def with_arguments(self, arguments: Any) -> list[ToolCall]:
+        """Return the ones with equal arguments."""
+        alike = self._alike.get(("arguments", arguments_text(arguments)))
+        return alike.all() if alike is not None else []
 
     def first(self, arguments: Any) -> ToolCall | None:
         """Return the first one with these arguments, or whose single argument has this value."""
@@ -174,6 +183,13 @@ class Requests:
             return False
         self._index()
         return self._all.any.are_several()
+
+    def with_arguments(self, arguments: Any) -> Sequence[ToolCall]:
+        """Return the calls with equal arguments, in order; all calls if those are unknown."""
+        if arguments is UNSET:
+            return self.calls
+        self._index()
+        return self._all.with_arguments(arguments)
 
     def matching(self, arguments: Any, has_id: bool) -> ToolCall | None:
         """Return the call that a span executes: by its arguments, else the first.

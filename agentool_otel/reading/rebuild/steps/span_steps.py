@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import cached_property
+from typing import Any
 
 from msgspec import UNSET
 
@@ -26,9 +27,14 @@ from agentool_otel.reading.rebuild.steps.tool_calls import (
     is_inside_step,
     reranks,
 )
-from agentool_otel.reading.rebuild.steps.tool_matching import Match, Results, has_only_name, matches
+from agentool_otel.reading.rebuild.steps.tool_matching import (
+    Match,
+    Results,
+    key_without_id,
+    matches,
+)
 from agentool_otel.reading.rebuild.tree import Node
-from agentool_otel.reading.rebuild.values import index, put, set_known
+from agentool_otel.reading.rebuild.values import arguments_text, index, put, set_known
 from agentool_otel.semconv import agentool, gen_ai
 
 __all__ = ["SpanSteps"]
@@ -50,10 +56,10 @@ class SpanSteps:
         self._calls = calls
         self._handoffs = handoffs
         self._matches: dict[Node, Match] = {}
-        """The calls that tool spans with only a tool's name execute."""
+        """The calls that tool spans without a call id execute."""
         self._results = Results(inferences)
-        self._matched: set[str | None] = set()
-        """The tools whose spans of this kind have been matched."""
+        self._matched: set[tuple[str | None, str | None]] = set()
+        """The tools, with arguments or None, whose spans of this kind have been matched."""
 
     def read(self, node: Node) -> None:
         operation = node.operation
@@ -112,8 +118,8 @@ class SpanSteps:
         call_id = operation.call_id
         name = operation.name if isinstance(operation, ToolExecution) else operation.tool_name
         call = None
-        if call_id is None and operation.arguments is UNSET:
-            call = self._matched_call(node, name)
+        if call_id is None:
+            call = self._matched_call(node, name, operation.arguments)
         if call is None:
             call = self._calls.matching(name, call_id, operation.arguments)
         if call is None and call_id is None:
@@ -137,16 +143,18 @@ class SpanSteps:
         ):
             call.arguments = operation.arguments
 
-    def _matched_call(self, node: Node, name: str | None) -> ToolCall | None:
-        """Return the call that a tool span with only its tool's name executes."""
-        if name not in self._matched and self._calls.several_wait(name):
-            self._matched.add(name)
+    def _matched_call(self, node: Node, name: str | None, arguments: Any) -> ToolCall | None:
+        """Return the call that a tool span without an id executes, if several are possible."""
+        key = (name, None if arguments is UNSET else arguments_text(arguments))
+        if key not in self._matched and self._calls.several_wait(name):
+            self._matched.add(key)
             waiting = [
                 item
-                for item in self._calls.waiting(name)
+                for item in self._calls.waiting(name, arguments)
                 if item.id is None or item.id not in self._executed_ids
             ]
-            self._matches.update(matches(self._with_only_name[name], waiting, self._results))
+            if arguments is UNSET or len(waiting) > 1:
+                self._matches.update(matches(self._without_id[key], waiting, self._results))
         call, rule = self._matches.pop(node, (None, None))
         if call is None or call.node is not None:
             return None
@@ -158,12 +166,11 @@ class SpanSteps:
         return {getattr(node.operation, "call_id", None) for node in self._nodes}
 
     @cached_property
-    def _with_only_name(self) -> dict[str | None, list[Node]]:
-        spans: dict[str | None, list[Node]] = defaultdict(list)
+    def _without_id(self) -> dict[tuple[str | None, str | None], list[Node]]:
+        spans: dict[tuple[str | None, str | None], list[Node]] = defaultdict(list)
         for node in self._nodes:
-            if has_only_name(node):
-                assert isinstance(node.operation, ToolExecution)
-                spans[node.operation.name].append(node)
+            if (key := key_without_id(node)) is not None:
+                spans[key].append(node)
         return spans
 
     def _read_mcp(self, node: Node, operation: McpRequest) -> None:

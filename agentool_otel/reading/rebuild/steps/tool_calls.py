@@ -176,11 +176,12 @@ class ToolCalls(list[ToolCall]):
         """Return whether models requested several calls of a tool that no span executes yet."""
         return name in self._requested and self._requested[name].several_wait()
 
-    def waiting(self, name: str | None) -> list[ToolCall]:
-        """Return those calls."""
+    def waiting(self, name: str | None, arguments: Any) -> list[ToolCall]:
+        """Return the calls of a tool that no span executes yet: those with equal arguments, or all
+        if the arguments are unknown."""
         return [
             call
-            for call in self._requested[name].calls
+            for call in self._requested[name].with_arguments(arguments)
             if waits_for_span(call) and not call.dropped
         ]
 

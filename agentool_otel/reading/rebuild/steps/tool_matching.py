@@ -1,8 +1,9 @@
-"""Match tool spans that carry only a tool name to the calls that requested them.
+"""Match tool spans without a call id to the calls that requested them, where several are possible.
 
-Calls of one tool that a model requested together may start, and be recorded, in any order. A span
-belongs to the call whose result, as sent to the model, equals its own. The remaining spans are
-matched to the remaining calls in order, and the fidelity report marks them as inferred.
+Calls that were requested together, with equal arguments or of one tool where a span has none, may
+start, and be recorded, in any order. A span belongs to the call whose result, as sent to the model,
+equals its own. The remaining spans are matched to the remaining calls in order, and the fidelity
+report marks them as inferred.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from agentool_otel.ground.json_codec import canonical
 from agentool_otel.model.messages import call_id_of, parts_of
 from agentool_otel.model.operations import Inference, ToolExecution
 from agentool_otel.reading.rebuild.steps.requests import ToolCall
-from agentool_otel.reading.rebuild.steps.tool_calls import has_result, unpacked
+from agentool_otel.reading.rebuild.steps.tool_calls import call_below, has_result, unpacked
 from agentool_otel.reading.rebuild.tree import Node
-from agentool_otel.reading.rebuild.values import plain
+from agentool_otel.reading.rebuild.values import arguments_text, plain
 
-__all__ = ["Match", "Results", "has_only_name", "matches", "results_in_messages"]
+__all__ = ["Match", "Results", "key_without_id", "matches", "results_in_messages"]
 
 
 class Match(NamedTuple):
@@ -33,14 +34,15 @@ class Match(NamedTuple):
     """The rule that chose it, where another call was possible."""
 
 
-def has_only_name(node: Node) -> bool:
-    """Return whether a span is of a tool, with neither call id nor arguments."""
+def key_without_id(node: Node) -> tuple[str | None, str | None] | None:
+    """Return the tool and the arguments of a span that has no call id, which is not around another
+    span of the same call; None for any other span."""
     operation = node.operation
-    return (
-        isinstance(operation, ToolExecution)
-        and operation.call_id is None
-        and operation.arguments is UNSET
-    )
+    if not isinstance(operation, ToolExecution) or operation.call_id is not None:
+        return None
+    arguments = operation.arguments
+    text = None if arguments is UNSET else arguments_text(arguments)
+    return None if call_below(node) is not None else (operation.name, text)
 
 
 def results_in_messages(inferences: Sequence[Node]) -> dict[str, Any]:
@@ -83,8 +85,9 @@ def matches(
     """Return the call that each span of one tool executes.
 
     Args:
-        spans: those with only the tool's name, in order of start.
-        waiting: the calls of the tool that no other span executes, in the order of their requests.
+        spans: those without a call id, in order of start.
+        waiting: the calls that they may execute and no other span does, in the order of their
+            requests.
         results: the results sent to models; asked for only where there is a choice.
     """
     calls = sorted(waiting, key=_requested_ns)

@@ -32,7 +32,6 @@ _MARK_BYTES = MARK.encode()
 _REPLACEMENT = "\ufffd"
 _NO_BYTE_OF_UTF8 = b"\xff"
 _DAMAGED = re.compile(f"[{MARK}\ud800-\udfff]+")
-_MARKS = re.compile(f"{MARK}+")
 _ESCAPED = repr(MARK)[1:-1]
 
 
@@ -104,12 +103,10 @@ def mend(span: SpanRecord) -> SpanRecord:
 
 
 def mended(value: Any) -> tuple[Any, bool]:
-    """Return a JSON value whose marks are U+FFFD, and whether there were any.
-
-    Halves of surrogate pairs stay: JSON can represent them, and a document is kept as it is.
-    """
-    mending = _Mending(_MARKS)
-    return mending.value(value, ""), bool(mending.damages)
+    """Return a JSON value whose marks and lone surrogates are U+FFFD, and whether it had marks."""
+    mending = _Mending(_DAMAGED)
+    whole = mending.value(value, "")
+    return whole, bool(mending.damages) and is_damaged(value)
 
 
 def _is_sound(span: SpanRecord) -> bool:

@@ -432,15 +432,16 @@ class JsonReader:
 
 
 def _value(data: bytes) -> Json:
-    """Return the value of JSON; bytes that are not UTF-8 are marked, for `AnyJson` to mend.
+    """Return the value of JSON; bytes that are not UTF-8 are marked, for `AnyJson` to mend, as it
+    does with lone surrogates.
 
     Raises:
         ValueError: it is no JSON.
     """
     try:
-        return json_codec.loads(data)
+        return json_codec.loads_exactly(data)
     except UnicodeDecodeError:
-        return json_codec.loads(data.decode("utf-8-sig", MARKING))
+        return json_codec.loads_exactly(data.decode("utf-8-sig", MARKING))
 
 
 def _nothing(at: int, length: int) -> bytes:

@@ -319,7 +319,7 @@ def _objects(value: Json, column: str) -> Iterator[Object]:
     """Yield the objects of a list, of JSON texts in a list, or of columns of equal length."""
     if isinstance(value, str) and value.startswith("["):
         try:
-            value = json_codec.loads(value)
+            value = json_codec.loads_exactly(value)
         except ValueError:
             return
     if isinstance(value, dict) and isinstance(rows := value.get(column), list):

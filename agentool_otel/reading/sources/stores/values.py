@@ -401,7 +401,7 @@ def json_object(value: Json) -> dict[str, Json]:
     """Return an object given as such or as JSON text, or an empty one in its place."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
-            value = json_codec.loads(value)
+            value = json_codec.loads_exactly(value)
         except ValueError:
             return {}
     return obj(value)
