@@ -55,14 +55,14 @@ class History(NamedTuple):
 
 
 def history_of(operation: Inference, messages: Sequence[Message]) -> History:
-    """Return what the messages of a call prove."""
+    """Return what the messages of a call prove; of a long history, its end and its beginning."""
     answers: list[Link] = []
     answer: list[Message] = []
     results: dict[str, Any] = {}
     turn: list[Message] = []
-    question = first = 0
+    question = 0
     is_answered = False
-    for message in messages:
+    for message in _end_of(messages):
         if role_of(message) == "assistant":
             answer.append(message)
             continue
@@ -71,26 +71,42 @@ def history_of(operation: Inference, messages: Sequence[Message]) -> History:
             is_answered = not any(map(requests_in, answer))
             answer.clear()
             results.clear()
-        results.update(_results(message))
-        if role_of(message) != "user" or _only_results(message):
+        if returned := _results(message):
+            results.update(returned)
+        if not _is_question(message):
             continue
         if is_answered:
             turn.clear()
             is_answered = False
         turn.append(message)
         question = hash(text_of(message))
-        first = first or question
     if answer:
         answers.append(("answer", _hash_of(question, answer)))
+    first = next((hash(text_of(each)) for each in messages if _is_question(each)), 0)
+    answers = answers[: -_ANSWERS - 1 : -1]
     return History(
         results=results,
-        answers=answers[: -_ANSWERS - 1 : -1],
+        answers=answers,
         turn=turn,
         question=question,
         first=first,
         key=hash((first, question, len(messages), *answers, *results)),
         previous_response_id=operation.previous_response_id,
     )
+
+
+def _end_of(messages: Sequence[Message]) -> Sequence[Message]:
+    """Return the messages from the question that the first of the last answers is to."""
+    answers = 0
+    was_answer = False
+    for place in range(len(messages) - 1, -1, -1):
+        message = messages[place]
+        is_answer = role_of(message) == "assistant"
+        answers += is_answer and not was_answer
+        was_answer = is_answer
+        if answers >= _ANSWERS and _is_question(message):
+            return messages[place:]
+    return messages
 
 
 def links_of(history: History, operation: Inference) -> list[Link]:
@@ -137,7 +153,9 @@ def _results(message: Message) -> dict[str, Any]:
     }
 
 
-def _only_results(message: Message) -> bool:
-    """Return whether a message of the user's role has nothing but results of tools."""
+def _is_question(message: Message) -> bool:
+    """Return whether a message is one of the user, and not of results of tools alone."""
+    if role_of(message) != "user":
+        return False
     parts = parts_of(message)
-    return bool(parts) and all(part.get("type") == "tool_call_response" for part in parts)
+    return not parts or any(part.get("type") != "tool_call_response" for part in parts)

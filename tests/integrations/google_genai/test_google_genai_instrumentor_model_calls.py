@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from agentool_otel.testing.loopback_model import LoopbackModel, ToolCall, Turn
+from agentool_otel.tracing.spans.settings import settings
 from tests.integrations.google_genai.conftest import entered
 
 pytest.importorskip("google.genai")
@@ -98,6 +99,7 @@ def test_thoughts_count_as_output_and_cached_tokens_as_input(
 
 
 def test_messages_are_those_that_are_sent(client: Any, spans: Any) -> None:
+    settings.infer_runs = False
     types: Any = import_module("google.genai.types")
     image = types.Part.from_bytes(data=b"\x89PNG", mime_type="image/png")
     client.models.generate_content(
@@ -118,6 +120,8 @@ def test_messages_are_those_that_are_sent(client: Any, spans: Any) -> None:
 
 
 def test_a_function_is_offered_with_the_schema_that_the_model_gets(client: Any, spans: Any) -> None:
+    settings.infer_runs = False
+
     def search(query: str, limit: int = 3) -> str:
         """Search the web."""
         return query
