@@ -16,6 +16,7 @@ from agentool_otel.loading import rebuild
 from agentool_otel.model.documents import UNSET
 from agentool_otel.testing.loopback_model import LoopbackModel
 from agentool_otel.tracing.spans import requested_calls
+from agentool_otel.tracing.spans.settings import settings
 from tests.loops import programs
 from tests.records import records
 
@@ -109,6 +110,7 @@ def test_each_conversation_is_a_run(
     alike: bool,
     content: bool,
 ) -> None:
+    settings.infer_runs = False
     if not content:
         spans.without_content()
     recorded = played(model, spans, client, tool, way, times, alike)
@@ -117,6 +119,23 @@ def test_each_conversation_is_a_run(
         stripped = [_without_id(item) for item in recorded]
         Random(client + tool + way).shuffle(stripped)
         check(list(rebuild(stripped)), COUNTS[way], times, alike, "failing" in tool, content)
+
+
+@pytest.mark.parametrize(("client", "tool", "way", "times", "alike"), CELLS)
+def test_each_conversation_is_one_tree(
+    model: LoopbackModel, spans: Any, client: str, tool: str, way: str, times: int, alike: bool
+) -> None:
+    recorded = played(model, spans, client, tool, way, times, alike)
+    check(list(rebuild(recorded)), COUNTS[way], times, alike, "failing" in tool, content=True)
+    inferred = [item for item in recorded if item.attributes.get("agentool.inferred") == "run"]
+    assert len(inferred) == COUNTS[way]
+    ids = {item.span_id for item in recorded}
+    below = [item for item in recorded if item.parent_id in ids and item not in inferred]
+    server = 1 if way == "below_one_span" else 0
+    assert len(below) == len(recorded) - len(inferred) - server
+    tools = [item for item in recorded if item.name.startswith(("execute_tool", "tools/call"))]
+    assert len(tools) >= COUNTS[way] * times
+    assert not any("agentool.inferred" in item.attributes for item in tools)
 
 
 def _without_id(record: Any) -> Any:

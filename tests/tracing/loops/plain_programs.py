@@ -79,17 +79,18 @@ def trees(spans: Any) -> list[str]:
     """Return the trace of each root as `name[child, child]`, in order of start."""
     finished = sorted(spans.finished(), key=lambda span: span.start_time)
     ids = {span.context.span_id for span in finished}
-
-    def above(span: Any) -> int | None:
+    below: dict[int, list[Any]] = {}
+    roots: list[Any] = []
+    for span in finished:
         parent = span.parent
-        return parent.span_id if parent is not None and parent.span_id in ids else None
+        is_root = parent is None or parent.span_id not in ids
+        (roots if is_root else below.setdefault(parent.span_id, [])).append(span)
 
     def tree(span: Any) -> str:
-        inside = [tree(each) for each in finished if above(each) == span.context.span_id]
+        inside = [tree(each) for each in below.get(span.context.span_id, ())]
         name = span.name.removesuffix(" m").removeprefix("execute_tool ")
         return f"{name}[{', '.join(inside)}]" if inside else str(name)
 
-    roots = [span for span in finished if above(span) is None]
     assert len({span.context.trace_id for span in finished}) == len(roots)
     return [tree(span) for span in roots]
 
