@@ -11,7 +11,11 @@ _name, MEANING = naming()
 # The run: on the span that is the root of one trace document
 TRACE_ID = _name("agentool.trace.id", "id of the ReasoningTrace this run is")
 AGENT_ID = _name("agentool.agent.id", "agent_id of the ReasoningTrace, whatever hosts the agent")
-SESSION_ID = _name("agentool.session.id", "id that groups runs, as the user gave it")
+SESSION_ID = _name(
+    "agentool.session.id",
+    "id that groups runs, as the user gave it; one that begins with `inferred-` follows from the"
+    " messages of a chat",
+)
 CASE_ID = _name("agentool.case.id", "id of the EvalCase that the run is a try of")
 TAGS = _name("agentool.tags", "words by which runs are found and grouped, as the user gave them")
 STATUS = _name(
@@ -178,8 +182,6 @@ INFERRED = _name(
     "what of a span nobody reported: `run` for the span of a plain loop, `times` for a tool whose"
     " times are those of the messages around it",
 )
-INFERRED_SESSION = "inferred-"
-"""Prefix of the id of a session that follows from messages alone."""
 INTERRUPTED = _name("agentool.interrupted", "what ended the span early without being an error")
 SPAN_KIND = _name("agentool.span.kind", "span kind, for stores that drop it")
 SPAN_PARENT_ID = _name("agentool.span.parent_id", "parent span id, for stores that drop it")

@@ -7,8 +7,8 @@ from typing import Any
 
 from agentool_otel.loading import rebuild
 from agentool_otel.model.documents import ReasoningTrace
+from agentool_otel.model.session_ids import is_inferred_session
 from agentool_otel.reading.sources.opening import open_source
-from agentool_otel.semconv.agentool import INFERRED_SESSION
 from tests.right_answers.answers import Found, without_class
 
 __all__ = ["read"]
@@ -32,7 +32,7 @@ def _take(trace: dict[str, Any], match: Found) -> None:
     match.runs += 1
     for aspect, member in (("input", "input"), ("output", "output"), ("sessions", "session_id")):
         value = trace.get(member)
-        if value is not None and not str(value).startswith(INFERRED_SESSION):
+        if value is not None and not is_inferred_session(value):
             match.add(aspect, value)
     tokens = (trace.get("metrics") or {}).get("total_tokens")
     if tokens is not None:

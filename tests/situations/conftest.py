@@ -47,6 +47,8 @@ class Stage:
 
     def play(self, driver: ModuleType, situation: str) -> tuple[Any, BaseException | None]:
         """Bring a framework into a situation; return its result or its exception."""
+        from agentool_otel.tracing.spans.settings import settings
+
         self._memory.forget()
         asked.clear()
         with LoopbackModel(*turns(driver, situation)) as model:
@@ -55,6 +57,7 @@ class Stage:
                 outcome, error = possible(driver)[situation](model.base_url), None
             except BaseException as raised:
                 outcome, error = None, raised
+        settings.end_runs(error)  # as the end of a program does
         self.requests = list(asked)
         return outcome, error
 

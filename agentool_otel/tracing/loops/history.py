@@ -26,7 +26,7 @@ _ANSWERS = 4
 class History(NamedTuple):
     """The messages of one model call."""
 
-    results: Mapping[str, Any]
+    results: Mapping[str, Part]
     """By the id of its call, each result of a tool after the last answer."""
     answers: Sequence[Link]
     """Its answers, the last one first."""
@@ -58,7 +58,7 @@ def history_of(operation: Inference, messages: Sequence[Message]) -> History:
     """Return what the messages of a call prove; of a long history, its end and its beginning."""
     answers: list[Link] = []
     answer: list[Message] = []
-    results: dict[str, Any] = {}
+    results: dict[str, Part] = {}
     turn: list[Message] = []
     question = 0
     is_answered = False
@@ -145,9 +145,9 @@ def _hash_of(question: int, answer: Iterable[Message]) -> int:
     return hash((question, *(requests or texts)))
 
 
-def _results(message: Message) -> dict[str, Any]:
+def _results(message: Message) -> dict[str, Part]:
     return {
-        part["id"]: part.get("response")
+        part["id"]: part
         for part in parts_of(message)
         if part.get("type") == "tool_call_response" and isinstance(part.get("id"), str)
     }

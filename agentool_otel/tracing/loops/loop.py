@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from time import monotonic, time_ns
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from opentelemetry.context import Context
 
+from agentool_otel.content.policy import as_text
 from agentool_otel.model.messages import Message, Part
 from agentool_otel.model.operations import AgentInvocation, Inference, ToolExecution
 from agentool_otel.providers.calls import parse_structured
-from agentool_otel.semconv import agentool
+from agentool_otel.semconv import agentool, mcp
 from agentool_otel.tracing.loops.history import Link, requests_in
 from agentool_otel.tracing.spans.exceptions import error_type_of, failed_status
 from agentool_otel.tracing.spans.identity import IDENTITY_KEY
@@ -48,6 +49,16 @@ def failure_of(error: BaseException | None, error_type: str | None) -> Failure |
     if error is None:
         return None if error_type is None else Failure(error_type, failed_status(None, error_type))
     return Failure(error_type or error_type_of(error), failed_status(error), id(error))
+
+
+def _end_tool(step: StepSpan, result: Part, now_ns: int) -> None:
+    """End the span of a tool with the result that the program sends."""
+    response = result.get("response")
+    step.add(result=parse_structured(response))
+    if result.get("is_error") is True:  # as the program says, or the client's own tool runner
+        step.set(error_type=mcp.ERROR_TYPE_TOOL)
+        step.add(lambda: {"tool_error": as_text(response)})
+    step.end(end_ns=now_ns)
 
 
 class Loop:
@@ -122,7 +133,7 @@ class Loop:
             if isinstance(part.get("id"), str)
         }
 
-    def add_tools(self, results: Mapping[str, Any]) -> None:
+    def add_tools(self, results: Mapping[str, Part]) -> None:
         """Add the tools whose results a call sends, unless a span has executed them.
 
         Each lasts from the answer to the call: what it took of that time is unknown.
@@ -132,14 +143,13 @@ class Loop:
         if live is None or live.run is None or not live.recording:
             return
         pending = {call.id for call in live.run.pending()}
-        steps: list[tuple[StepSpan, Any]] = []
+        steps: list[tuple[StepSpan, Part]] = []
         for call_id, part in requests.items():
             if call_id in results and call_id in pending:
                 steps.append((self._begin_tool(call_id, part), results[call_id]))
         now_ns = time_ns()
         for step, result in steps:
-            step.add(result=parse_structured(result))
-            step.end(end_ns=now_ns)
+            _end_tool(step, result, now_ns)
 
     def _begin_tool(self, call_id: str, part: Part) -> StepSpan:
         operation = ToolExecution(name=str(part.get("name")), call_id=call_id, tool_type="function")

@@ -11,12 +11,12 @@ import os
 from collections.abc import Callable, Mapping
 from time import time_ns
 from typing import Any
-from uuid import uuid4
 
 from opentelemetry.context import Context, get_current
 from opentelemetry.trace import SpanKind
 
 from agentool_otel.model.operations import Inference
+from agentool_otel.model.session_ids import new_session
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.tracing.loops.ends import end_left, end_loops, forget_loops, watch
 from agentool_otel.tracing.loops.history import History, history_of, links_of, requests_in
@@ -136,7 +136,7 @@ def place(
         return Place(loop.inside(parent), history, loop.session, loop)
     session = None
     if not _has_session(parent, operation):
-        session = open_loops.session_of(history) or f"{agentool.INFERRED_SESSION}{uuid4().hex}"
+        session = open_loops.session_of(history) or new_session()
         parent = identify(parent, {agentool.SESSION_ID: session})
     before = open_loops.elsewhere(history)
     if before is not None:

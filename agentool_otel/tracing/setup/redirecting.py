@@ -49,6 +49,7 @@ def redirect(to: SpanProcessor) -> Generator[None]:
             attach(frameworks_wanted(before, frozenset(by_name)) | attached, threads=True)
             yield
         finally:
+            settings.end_runs()
             with runtime.lock:
                 runtime.explicit = before
             attach(attached, threads=carried)

@@ -178,6 +178,7 @@ def configured(begin: Callable[[Pipeline], object], direct: bool) -> Pipeline:
 _IDS = re.compile(
     r'(?<=")(?:[0-9a-f]{32}|[0-9a-f]{16}|[A-Za-z0-9+/]{22}==|[A-Za-z0-9+/]{11}=)(?=")'
 )
+_SESSION = re.compile(r"inferred-[0-9a-f]{32}")
 _TIMES = re.compile(r'(?<=")1[0-9]{18}(?=")')
 
 
@@ -188,7 +189,8 @@ def without_chance(documents: list[str]) -> list[str]:
     def number(found: re.Match[str]) -> str:
         return f"id {numbers.setdefault(found[0], len(numbers))}"
 
-    return [_TIMES.sub("time", _IDS.sub(number, document)) for document in documents]
+    named = [_SESSION.sub("session", document) for document in documents]
+    return [_TIMES.sub("time", _IDS.sub(number, document)) for document in named]
 
 
 def run_in_child(program: Callable[[], None]) -> None:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from agentool_otel.ground.stable_hash import stable_hash
 from agentool_otel.model.operations import Inference
+from agentool_otel.model.session_ids import session_of
 from agentool_otel.model.spans import SpanRecord, copies_of
 from agentool_otel.reading.rebuild.correlation.disk_store import Packed, Rows, Units
 from agentool_otel.reading.rebuild.correlation.duplicate_calls import AnsweredCalls, answered
@@ -28,7 +28,6 @@ from agentool_otel.semconv import agentool
 
 __all__ = ["LooseCalls", "LooseNodes", "LooseRun", "order_of"]
 
-_MASK = (1 << 64) - 1
 _OF_CALL, _OF_TOOL = 1, 2
 """A model call or a tool that refers to earlier calls."""
 
@@ -190,7 +189,7 @@ class LooseCalls:
         session = self._turns.group_of(unit)
         known = self._sessions.get(session)
         if known == "":
-            known = f"{agentool.INFERRED_SESSION}{stable_hash(run_id) & _MASK:016x}"
+            known = session_of(run_id)
             self._sessions[session] = known
         return known
 
