@@ -7,12 +7,15 @@ from typing import Any
 from agentool_otel.reading.rebuild.evaluation_spans import Judgement
 from agentool_otel.reading.rebuild.tree import Node
 
-__all__ = ["UNMATCHED_TOOLS", "RunSpans"]
+__all__ = ["TURNS_BEFORE", "UNMATCHED_TOOLS", "RunSpans"]
 
 UNMATCHED_TOOLS = "unmatched_tools"
 """Member of a trace's metadata: names of tools that were called in spans outside the run, perhaps
 at its request. Several runs requested them at once, and nothing distinguishes their calls.
 """
+TURNS_BEFORE = "turns_before"
+"""Member of a trace's metadata: input and output of the turns of a chat that its first model call
+repeats, where their own calls are not among the spans."""
 
 
 class RunSpans:

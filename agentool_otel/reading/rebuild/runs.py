@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypeVar
 from agentool_otel.model.operations import (
     AgentCreation,
     Embeddings,
+    Inference,
     McpRequest,
     Unclassified,
 )
@@ -25,6 +26,7 @@ from agentool_otel.reading.rebuild.correlation.duplicate_calls import (
     AnsweredCalls,
     answered_in,
 )
+from agentool_otel.reading.rebuild.correlation.keys import turns_in
 from agentool_otel.reading.rebuild.correlation.linked_traces import Part, Parts, gather, part_of
 from agentool_otel.reading.rebuild.correlation.loose_calls import (
     LooseCalls,
@@ -43,7 +45,7 @@ from agentool_otel.reading.rebuild.cost import Prices
 from agentool_otel.reading.rebuild.error_isolation import Report, skip_on_error
 from agentool_otel.reading.rebuild.evaluation_spans import Judgement, separate_evaluations
 from agentool_otel.reading.rebuild.lineage import Nearest
-from agentool_otel.reading.rebuild.run_spans import UNMATCHED_TOOLS, RunSpans
+from agentool_otel.reading.rebuild.run_spans import TURNS_BEFORE, UNMATCHED_TOOLS, RunSpans
 from agentool_otel.reading.rebuild.trace import Batch, Rebuilt
 from agentool_otel.reading.rebuild.tree import Node, is_uncaught
 from agentool_otel.reading.rebuild.wrappers import Body, leave_out_repeated, unwrapped
@@ -288,10 +290,19 @@ def rebuild_loose(calls: LooseRun, prices: Prices | None = None) -> Rebuilt:
     run.trace_id = calls.trace_id
     if calls.unmatched:
         run.link[UNMATCHED_TOOLS] = [*calls.unmatched]
+    if calls.has_turns_before and (turns := _turns_before(run)):
+        run.link[TURNS_BEFORE] = turns
     rebuilt = Rebuilt(run, {}, relinked, prices)
     for node in run.nodes:
         node.unlink()
     return rebuilt
+
+
+def _turns_before(run: RunSpans) -> list[dict[str, str]]:
+    """Return the turns that the first model call of a run repeats."""
+    operations = (node.operation for node in run.nodes)
+    first = next((item for item in operations if isinstance(item, Inference)), None)
+    return [] if first is None else turns_in(first.input or ())
 
 
 def _assign(

@@ -14,14 +14,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from agentool_otel.ground.stable_hash import stable_hash
-from agentool_otel.model.messages import Message, call_id_of, parts_of, role_of
+from agentool_otel.model.messages import Message, call_id_of, parts_of, role_of, text_of
 from agentool_otel.model.operations import Inference, McpRequest, ToolExecution
 from agentool_otel.reading.rebuild.steps.model_calls import is_details
 from agentool_otel.reading.rebuild.tree import Node
 from agentool_otel.reading.rebuild.values import arguments_text
 from agentool_otel.semconv import agentool
 
-__all__ = ["Key", "Keys", "ids_on", "keys_of"]
+__all__ = ["Key", "Keys", "ids_on", "keys_of", "turns_in"]
 
 Key = int
 """A hash of what a later call can refer to: 64 bits, equal in every process."""
@@ -137,6 +137,25 @@ def _history(messages: Sequence[Message]) -> _History:
     alike = _folded_alone(*answer) if answer is not None else []
     needed = [*states[: -_STATES - 1 : -1], *(requests or results), *alike]
     return _History(state, needed, has_ids or bool(results), turns_before)
+
+
+def turns_in(messages: Sequence[Message]) -> list[dict[str, str]]:
+    """Return the turns of a history that are over, as texts: `input` and `output`."""
+    turns: list[dict[str, str]] = []
+    questions: list[str] = []
+    answer: Message | None = None
+    since: list[Message] = []
+    for message in messages:
+        if answer is not None and _is_question(message) and _is_answered(answer, since):
+            turns.append({"input": "\n".join(questions), "output": text_of(answer) or ""})
+            questions, answer, since = [], None, []
+        if role_of(message) == "assistant":
+            answer, since = message, []
+            continue
+        since.append(message)
+        if _is_question(message) and (text := text_of(message)):
+            questions.append(text)
+    return turns
 
 
 def _is_question(message: Message) -> bool:

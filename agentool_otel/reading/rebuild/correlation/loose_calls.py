@@ -57,6 +57,8 @@ class LooseRun(NamedTuple):
     """Names of tools that were called elsewhere, perhaps at the request of one of the calls."""
     session: str | None = None
     """Id of the session that its messages share with those of other runs."""
+    has_turns_before: bool = False
+    """Whether its first call repeats turns that are not there."""
     continues: bool = False
     """Whether the first call refers, by ids, to an earlier one that is not there."""
 
@@ -73,6 +75,8 @@ class LooseCalls:
         self._joining = Joining()
         self._turns = Joining()
         """The same units by session."""
+        self._later = bytearray()
+        """Which units repeat earlier turns."""
         self._sessions: dict[int, str] = {}
         """By session with several runs, its id; empty before its first run is yielded."""
         self._units = Units()
@@ -142,6 +146,7 @@ class LooseCalls:
         keys = keys_of(node)
         number = self._joining.add(keys, rank_of(node.start_ns, order))
         self._turns.add(Keys(keys.turn, keys.turns_before), rank_of(node.start_ns, order))
+        self._later.append(bool(keys.turns_before))
         is_tool = not isinstance(node.operation, Inference)
         self._refers.append((_OF_TOOL if is_tool else _OF_CALL) if keys.has_ids else 0)
         if (call := answered(node)) is not None:
@@ -181,8 +186,12 @@ class LooseCalls:
                 sum(self._copies[trace] for trace in traces),
                 tuple(sorted(self._unmatched.get(self._joining.group_of(group.units[0]), ()))),
                 self._session_of(group.units[0], run_id),
+                self._has_turns_before(group.units[0]),
                 self._continues(group.units[0], has_calls),
             )
+
+    def _has_turns_before(self, unit: int) -> bool:
+        return bool(self._later[unit]) and not self._turns.is_joined(unit)
 
     def _session_of(self, unit: int, run_id: str) -> str | None:
         """Return the session of a run that has others; it is named after the first of them."""
