@@ -15,6 +15,7 @@ from typing import Any
 from opentelemetry.context import Context, get_current
 from opentelemetry.trace import SpanKind
 
+from agentool_otel.model.evidence import fits
 from agentool_otel.model.operations import Inference
 from agentool_otel.model.session_ids import new_session
 from agentool_otel.semconv import agentool, gen_ai
@@ -24,7 +25,7 @@ from agentool_otel.tracing.loops.loop import Loop, begin_loop, failure_of
 from agentool_otel.tracing.loops.open_loops import open_loops
 from agentool_otel.tracing.spans.identity import IDENTITY_KEY, identify
 from agentool_otel.tracing.spans.live import OWNER_KEY, parent_for
-from agentool_otel.tracing.spans.requested_calls import Call, call_of, fits
+from agentool_otel.tracing.spans.requested_calls import Call, call_of
 from agentool_otel.tracing.spans.run import RUN_KEY
 from agentool_otel.tracing.spans.sdk_spans import SPAN_KEY, parent_of
 from agentool_otel.tracing.spans.settings import settings
@@ -173,7 +174,7 @@ def tool_loop(name: str, arguments: Callable[[], Any]) -> Loop | None:
         if not executed:
             executed.append(call_of(name, "", arguments()))
         pending = (call for call in live.run.pending() if call.name == name)
-        return any(fits(call, executed[0]) for call in pending)
+        return any(fits(call.evidence, executed[0].evidence) for call in pending)
 
     return open_loops.of_tool(name, parent_of(parent), has_equal)
 

@@ -15,12 +15,12 @@ Where several different requests fit, none is taken. Only hashes of the argument
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-from agentool_otel.ground.json_codec import canonical
+from agentool_otel.model.evidence import Fingerprint, fingerprint, is_contained, is_equal
 from agentool_otel.model.messages import Message, parts_of, role_of
 
 __all__ = [
@@ -33,7 +33,6 @@ __all__ = [
     "call_of",
     "calls_in",
     "current_answers",
-    "fits",
     "note_answer",
     "retire",
     "take",
@@ -52,10 +51,8 @@ class Call(NamedTuple):
 
     name: str
     id: str
-    arguments: int
-    """Hash of the canonical arguments."""
-    members: Mapping[str, int]
-    """Hash of each argument by its name; empty where the arguments are no object."""
+    evidence: Fingerprint
+    """The hashes of its arguments."""
 
 
 class Answer:
@@ -181,8 +178,8 @@ def take(
     except ValueError:  # what an encoder of the user's has made is no JSON
         return None
     for pending in (candidates, anywhere):
-        for fits in (_is_equal, _is_contained):
-            match = _only([item for item in pending if fits(item[1], executed)])
+        for fits in (is_equal, is_contained):
+            match = _only([item for item in pending if fits(item[1].evidence, executed.evidence)])
             if match is not None:
                 return _taken(*match)
     by_name = candidates or anywhere
@@ -220,7 +217,7 @@ def _near(pairs: list[_Found], parent_id: int) -> list[_Found]:
 
 def _only(pairs: list[_Found]) -> _Found | None:
     """Return the first of equal requests of one answer; None if answers or arguments differ."""
-    if len({(id(answer), call.arguments) for answer, call in pairs}) != 1:
+    if len({(id(answer), call.evidence.arguments) for answer, call in pairs}) != 1:
         return None
     return pairs[0]
 
@@ -235,23 +232,6 @@ def _taken(answer: Answer, call: Call) -> str | None:
     return None
 
 
-def _is_equal(requested: Call, executed: Call) -> bool:
-    return requested.arguments == executed.arguments
-
-
-def _is_contained(requested: Call, executed: Call) -> bool:
-    members = executed.members
-    if requested.arguments in members.values():
-        return True
-    wanted = requested.members
-    return bool(wanted) and all(members.get(name) == value for name, value in wanted.items())
-
-
-def fits(requested: Call, executed: Call) -> bool:
-    """Return whether a call has the arguments that were requested, perhaps among others."""
-    return _is_equal(requested, executed) or _is_contained(requested, executed)
-
-
 def call_of(name: str, call_id: str, arguments: Any) -> Call:
     """Return a requested call.
 
@@ -260,7 +240,4 @@ def call_of(name: str, call_id: str, arguments: Any) -> Call:
         call_id: that the model gave it.
         arguments: as JSON.
     """
-    members: dict[str, int] = {}
-    if isinstance(arguments, dict):
-        members = {str(key): hash(canonical(value)) for key, value in arguments.items()}
-    return Call(name, call_id, hash(canonical(arguments)), members)
+    return Call(name, call_id, fingerprint(arguments))

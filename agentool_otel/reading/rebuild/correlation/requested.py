@@ -29,6 +29,7 @@ import msgspec
 from msgspec import UNSET
 
 from agentool_otel.ground.json_codec import canonical
+from agentool_otel.model.evidence import fingerprint, is_contained
 from agentool_otel.model.messages import call_id_of, parts_of, role_of
 from agentool_otel.model.operations import Inference, McpRequest, ToolExecution
 from agentool_otel.model.spans import SpanRecord
@@ -44,8 +45,6 @@ _PARTS = 64
 """Number of partitions of the conversations' calls; only one is in memory."""
 _OPEN = 64
 """Limit of the equal requests, and of those of one tool, that are open at once."""
-_MEMBERS = 64
-"""Limit of the arguments by which a call is compared."""
 
 
 class Evidence(Enum):
@@ -217,9 +216,7 @@ class Requested:
     ) -> None:
         assert node.start_ns is not None
         known = parsed(plain(arguments))
-        pairs = known.items() if isinstance(known, dict) else ()
-        values = [_hash(parsed(plain(value))) for _, value in pairs][:_MEMBERS]
-        names = [str(key) for key, _ in pairs][:_MEMBERS]
+        of_values = fingerprint(_values(known))
         parent_id = node.span.parent_id
         self._calls.add(
             _Call(
@@ -234,8 +231,8 @@ class Requested:
                 trace=trace,
                 parent=0 if parent_id is None else hash((node.span.trace_id, parent_id)),
                 arguments=0 if known is UNSET else _hash(known),
-                members=tuple(sorted(map(hash, zip(names, values, strict=True)))),
-                values=tuple(values),
+                members=of_values.members,
+                values=of_values.values,
                 result=0 if result is UNSET else _hash(result),
                 call_id=0 if call_id is None else hash(call_id) or 1,
             )
@@ -422,7 +419,7 @@ class _Sweep:
         found = self._first(span, list(alike))
         if found is None:
             contained = [
-                item for item in self._of_name.get(span.name, ()) if _contains(span, item.call)
+                item for item in self._of_name.get(span.name, ()) if is_contained(item.call, span)
             ]
             found = self._first(span, contained)
         return found
@@ -455,13 +452,6 @@ def _fits(span: _Call, request: _Request) -> bool:
     if span.call_id and request.call.call_id not in (0, span.call_id):
         return False
     return _Process(*span.process).may_be(_Process(*request.call.process))
-
-
-def _contains(span: _Call, request: _Call) -> bool:
-    """Return whether the arguments of a request are among those of a span, or are one of them."""
-    if request.arguments in span.values:
-        return True
-    return bool(request.members) and {*request.members} <= {*span.members}
 
 
 def _is_same_parent(span: _Call, request: _Request) -> bool:
@@ -504,6 +494,13 @@ def _process(span: SpanRecord) -> tuple[int, int, int]:
         0 if pid is None else hash(("pid", str(host), str(pid))),
         0 if service is None else hash(("service", str(service))),
     )
+
+
+def _values(arguments: Any) -> Any:
+    """Return arguments whose values are unpacked, as tools get them; None for no object."""
+    if not isinstance(arguments, dict):
+        return None
+    return {key: unpacked(parsed(plain(value))) for key, value in arguments.items()}
 
 
 def _hash(value: Any) -> int:

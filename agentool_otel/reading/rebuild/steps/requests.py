@@ -14,13 +14,13 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from agentool_otel.ground.json_codec import canonical
+from agentool_otel.model.evidence import contains
 from agentool_otel.model.operations import McpRequest, ToolExecution
 from agentool_otel.reading.rebuild.steps.order import Draft
 from agentool_otel.reading.rebuild.tree import Node
 from agentool_otel.reading.rebuild.values import arguments_text, plain
 
-__all__ = ["Requests", "ToolCall", "Waiting", "contains", "is_only_value", "waits_for_span"]
+__all__ = ["Requests", "ToolCall", "Waiting", "waits_for_span"]
 
 
 _COMPARED = 64
@@ -208,41 +208,10 @@ class Requests:
         if (call := known.first(arguments)) is not None:
             return call
         for call in known.any.some(_COMPARED):
-            if contains(arguments, call.arguments):
+            if contains(plain(arguments), plain(call.arguments)):
                 return call
         # LlamaIndex records a streamed call before its arguments have arrived.
         return None if has_id or self._empty.are_several() else self._empty.first()
-
-
-def contains(arguments: Any, requested: Any) -> bool:
-    """Return whether the arguments that a model requested are among those of a span, or are the
-    value of one of them.
-
-    A tool has defaults and arguments of its own (`search(db, **arguments)`), or takes what the
-    model requested as one dict or model.
-    """
-    known, wanted = plain(arguments), plain(requested)
-    if not isinstance(known, Mapping) or not isinstance(wanted, Mapping) or not wanted:
-        return False
-    if all(key in known and _is_equal(known[key], value) for key, value in wanted.items()):
-        return True
-    return any(isinstance(value, Mapping) and _is_equal(value, wanted) for value in known.values())
-
-
-def _is_equal(one: Any, other: Any) -> bool:
-    return one == other or canonical(one) == canonical(other)
-
-
-def is_only_value(text: Any, arguments: Any) -> bool:
-    """Return whether a span has only the value of a call's single argument, as LangChain's spans
-    do.
-    """
-    return (
-        isinstance(text, str)
-        and isinstance(arguments, Mapping)
-        and len(arguments) == 1
-        and next(iter(arguments.values())) == text
-    )
 
 
 def _only_value(arguments: Any) -> Any:

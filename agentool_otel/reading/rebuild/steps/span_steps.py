@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import UNSET
 
+from agentool_otel.model.evidence import is_only_value
 from agentool_otel.model.operations import (
     Inference,
     McpRequest,
@@ -19,7 +20,7 @@ from agentool_otel.reading.rebuild.steps.delegation import may_delegate
 from agentool_otel.reading.rebuild.steps.handoff_rules import transfers
 from agentool_otel.reading.rebuild.steps.handoff_steps import HandoffSteps
 from agentool_otel.reading.rebuild.steps.order import Drafts
-from agentool_otel.reading.rebuild.steps.requests import ToolCall, is_only_value
+from agentool_otel.reading.rebuild.steps.requests import ToolCall
 from agentool_otel.reading.rebuild.steps.tool_calls import (
     ToolCalls,
     call_above,
