@@ -244,3 +244,16 @@ def test_the_memory_of_sessions_is_bounded(
         model.push(f"Answer {number}.")
         Program(client).ask(f"Q{number}")
     assert len(loops._sessions) == 10
+
+
+@pytest.mark.parametrize(
+    ("stop", "status"),
+    [("refusal", "refusal"), ("content_filter", "refusal"), ("length", "success")],
+)
+def test_the_status_of_a_run_is_that_of_its_answer(
+    program: Program, spans: Any, model: LoopbackModel, stop: Any, status: str
+) -> None:
+    model.push(Turn(text="I cannot", stop=stop))
+    program.step()
+    [run] = rebuild(records(spans.finished()))
+    assert run.trace.status == status
