@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from rich.text import Text
 from rich.tree import Tree
@@ -23,10 +23,11 @@ from agentool_otel.model.operations import (
     WorkflowInvocation,
 )
 from agentool_otel.model.spans import STATUS_ERROR
+from agentool_otel.reading.rebuild.lineage import Nearest
 from agentool_otel.reading.rebuild.tree import Node
 from agentool_otel.semconv import agentool
 
-__all__ = ["forest", "roots_of"]
+__all__ = ["forest", "outermost", "roots_of", "size"]
 
 _NAMES = {
     "inference": "cyan",
@@ -41,6 +42,26 @@ _NAMES = {
 def roots_of(nodes: Sequence[Node]) -> list[Node]:
     """Return the nodes without a parent among their trace's spans."""
     return [node for node in nodes if node.parent is None]
+
+
+def outermost(nodes: Sequence[Node], ids: Set[tuple[str, str]]) -> list[Node]:
+    """Return the nodes of a trace that have one of the ids, a trace id and a span id each, and that
+    are not below another one.
+    """
+
+    def is_meant(node: Node) -> bool:
+        return (node.span.trace_id, node.span.span_id) in ids
+
+    around = Nearest(is_meant)
+    return [node for node in nodes if is_meant(node) and around.at(node.parent) is None]
+
+
+def size(tops: Sequence[Node]) -> int:
+    """Return the number of spans that `forest` shows."""
+    found = list(tops)
+    for node in found:  # grows
+        found += node.children
+    return len(found)
 
 
 def forest(title: str, roots: Sequence[Node]) -> Tree:

@@ -21,9 +21,7 @@ from agentool_otel.evaluation.selecting import Selection
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.reading.rebuild.cost import Prices
 from agentool_otel.reading.rebuild.frameworks import is_coding_agent
-from agentool_otel.reading.rebuild.lineage import Nearest
 from agentool_otel.reading.rebuild.tree import Node
-from agentool_otel.semconv import agentool
 
 __all__ = ["command", "print_trace"]
 
@@ -189,8 +187,7 @@ def _print_trees(console: Console, runs: Runs) -> None:
     from agentool_otel.cli import _spans
 
     for nodes in runs.trees():
-        title = f"trace {_text.line(nodes[0].span.trace_id)}  {_text.count(len(nodes), 'span')}"
-        console.print(_spans.forest(title, _spans.roots_of(nodes)))
+        _print_tree(console, _spans.roots_of(nodes))
     if not runs.spans_read:
         say(f"nothing is recorded in {runs.name}")
 
@@ -199,29 +196,19 @@ def _print_trees_of(console: Console, chosen: Sequence[Run], runs: Runs) -> None
     """Print the spans of some runs with everything below them, reading the source once more."""
     from agentool_otel.cli import _spans
 
-    ids: dict[str, set[str | None]] = {}
+    ids: set[tuple[str, str]] = set()
     for run in chosen:
         if run.rebuilt is not None:
             with runs.skip_on_error(run, "its spans cannot be shown"):
-                notes = run.rebuilt.fidelity.notes
-                ids[run.trace.trace_id] = {note.span_id for note in notes}
+                ids |= run.rebuilt.span_ids()
     for nodes in runs.trees():
-        present = {node.span.span_id for node in nodes}
-        for trace_id, span_ids in ids.items():
-            tops = [] if span_ids.isdisjoint(present) else _tops(nodes, span_ids)
-            if tops and _of_run(trace_id, tops):
-                console.print(_spans.forest(f"trace {_text.line(trace_id)}", tops))
+        if tops := _spans.outermost(nodes, ids):
+            _print_tree(console, tops)
 
 
-def _tops(nodes: Sequence[Node], ids: set[str | None]) -> list[Node]:
-    """Return the outermost of the spans of a run."""
-    among = Nearest(lambda node: node.span.span_id in ids)
-    return [node for node in nodes if node.span.span_id in ids and not among.at(node.parent)]
+def _print_tree(console: Console, tops: Sequence[Node]) -> None:
+    """Print spans of one OTel trace, under the id that was recorded."""
+    from agentool_otel.cli import _spans
 
-
-def _of_run(trace_id: str, tops: list[Node]) -> bool:
-    """Disambiguate equal span ids of different traces; bare calls of several may be one run."""
-    if not any(node.is_run for node in tops):
-        return True
-    trace_ids = {node.span.attributes.get(agentool.TRACE_ID) for node in tops}
-    return trace_id in trace_ids or trace_id.partition(":")[0] == tops[0].span.trace_id
+    title = f"trace {_text.line(tops[0].span.trace_id)}  {_text.count(_spans.size(tops), 'span')}"
+    console.print(_spans.forest(title, tops))
