@@ -11,6 +11,7 @@ from rich.text import Text
 
 from agentool_otel.cli import _text
 from agentool_otel.cli._choice import Choice
+from agentool_otel.cli._details import NO_DETAILS, Details, details_of
 from agentool_otel.cli._listing import lines
 from agentool_otel.cli._output import COST_HELP, data_stream, report, say, view
 from agentool_otel.cli._runs import Run, Runs, names_a_trace
@@ -33,6 +34,11 @@ __all__ = ["command", "print_trace"]
 @click.option(
     "--explain", is_flag=True, help="Show how each span was read and where every field came from."
 )
+@click.option(
+    "--calls",
+    is_flag=True,
+    help="Show the model calls between the steps: model, length, tokens, end.",
+)
 @click.option("--full", is_flag=True, help="Show contents in full, on as many lines as they take.")
 @click.option("--cost", is_flag=True, help=COST_HELP)
 @click.option("--json", "as_json", is_flag=True, help="Print the traces as JSON Lines.")
@@ -43,6 +49,7 @@ def command(
     trace: str | None,
     spans: bool,
     explain: bool,
+    calls: bool,
     full: bool,
     cost: bool,
     as_json: bool,
@@ -68,28 +75,33 @@ def command(
         _print_explanations(console, runs, chosen, full)
     elif trace is not None:
         for run in chosen.runs():
-            _print_run(console, runs, run, full)
+            _print_run(console, runs, run, full, calls)
     else:
-        _print_all(console, runs, chosen, source, full)
+        _print_all(console, runs, chosen, source, full, calls)
     chosen.agents.say_unknown()
     report(runs.problems)
     return 1 if runs.problems else 0
 
 
 def print_trace(
-    console: Console, trace: ReasoningTrace, full: bool = False, is_recoverable: bool = True
+    console: Console, trace: ReasoningTrace, full: bool = False, details: Details = NO_DETAILS
 ) -> None:
     """Print a trace and its steps, with arguments as `trace_lines` has them."""
-    for line in trace_lines(trace, full, is_recoverable):
+    for line in trace_lines(trace, full, details):
         _print_line(console, line, full)
 
 
-def _print_run(console: Console, runs: Runs, run: Run, full: bool) -> None:
+def _print_run(console: Console, runs: Runs, run: Run, full: bool, calls: bool) -> None:
     """Print a run and its steps, with its verdicts if its spans are available."""
-    is_recoverable = False
-    with runs.skip_on_error(run, "its framework is not known"):
-        is_recoverable = _is_recoverable(run)
-    print_trace(console, run.trace, full, is_recoverable)
+    details = NO_DETAILS
+    if run.rebuilt is not None:
+        with runs.skip_on_error(run, "what only its spans tell is not shown"):
+            details = details_of(run.rebuilt, _is_recoverable(run), calls)
+    elif calls:
+        raise ConfigurationError(
+            f"{runs.name} has documents; only runs rebuilt from spans have model calls"
+        )
+    print_trace(console, run.trace, full, details)
     if run.rebuilt is None:
         return
     from agentool_otel.cli._scores import score_lines
@@ -130,7 +142,7 @@ def _print_explanations(console: Console, runs: Runs, chosen: Choice, full: bool
 
 
 def _print_all(
-    console: Console, runs: Runs, chosen: Choice, source: str | None, full: bool
+    console: Console, runs: Runs, chosen: Choice, source: str | None, full: bool, calls: bool
 ) -> None:
     listed = chosen.listed()
     where = f" {quote(source)}" if source is not None else ""
@@ -147,7 +159,7 @@ def _print_all(
     shown = listed
     if len(heads) == 1:
         for run in chosen.of(heads):
-            _print_run(console, runs, run, full)
+            _print_run(console, runs, run, full, calls)
         shown = [item for item in listed if item.number != item.head]
         if not shown:
             return
