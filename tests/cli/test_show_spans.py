@@ -21,8 +21,8 @@ def answer(words: str) -> Message:
     return message("assistant", [text(words)])
 
 
-def chat(history: list[Message], output: Message, **others: str) -> ops.Inference:
-    return ops.Inference(request_model="m", input=history, output=[output], **others)
+def chat(history: list[Message], output: Message) -> ops.Inference:
+    return ops.Inference(request_model="m", input=history, output=[output])
 
 
 def loop_of_two_traces() -> list[SpanRecord]:
