@@ -10,6 +10,7 @@ import click
 
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import say
+from agentool_otel.cli._sent_to import say_next_steps
 from agentool_otel.ground.environment import Signal, recordings_folder
 from agentool_otel.ground.near_names import instead_of
 from agentool_otel.tracing.export.disk.leftovers import RecoveryReport
@@ -58,6 +59,8 @@ def command(folder: Path | None, endpoint: str | None) -> int:
     done = recover(folder, target)
     if not done.had_work:
         say(f"nothing to recover in {folder}")
+    for where in done.sent_to:
+        say_next_steps(where)
     return 1 if done.incomplete else 0
 
 
@@ -68,6 +71,8 @@ class Recovered(NamedTuple):
     """Whether there was anything to recover."""
     incomplete: bool
     """Whether some spans could not be recovered and are still in their folder."""
+    sent_to: tuple[str, ...] = ()
+    """Where spans were sent, without the endpoints that only a file names."""
 
 
 def recover(
@@ -88,22 +93,27 @@ def recover(
         say(f"{_text.count(closed, 'span')} closed as incomplete in {folder}")
     survey.elsewhere.clear()  # told apart below
     incomplete = False
+    sent_to: dict[str, None] = {}
     waiting = destinations(folder, survey)
     for destination in waiting:
         where = _target_for(destination, target, own_destination)
         if where is not None:
-            incomplete = _send(folder, destination, where, survey) or incomplete
+            incomplete = _send(folder, destination, where, survey, sent_to) or incomplete
         elif not own_destination:
             survey.elsewhere[destination] = None
     for sentence in survey.sentences():
         say(_text.line(sentence), fg="yellow")
     not_read = survey.set_aside or survey.other_versions or survey.failed or survey.holds_back
     had_work = bool(closed or waiting or survey.left_alone or not_read)
-    return Recovered(had_work, incomplete or bool(not_read))
+    return Recovered(had_work, incomplete or bool(not_read), tuple(sent_to))
 
 
 def _send(
-    folder: Path, destination: Destination, where: OtlpTarget, survey: RecoveryReport
+    folder: Path,
+    destination: Destination,
+    where: OtlpTarget,
+    survey: RecoveryReport,
+    sent_to: dict[str, None],
 ) -> bool:
     """Send the spans for a destination, and print a summary; return whether something remains."""
     senders = Senders(where)
@@ -120,6 +130,8 @@ def _send(
     for number, name in ((done.sent, "span"), (done.logs, "log record")):
         if number:
             say(f"{_text.count(number, name)} sent to {where}")
+    if done.sent and not where.bare:
+        sent_to[str(where)] = None
     reason = _text.line(done.reason)
     if done.unreadable:
         say(f"{_text.count(done.unreadable, 'file')} cannot be read: {reason}", label="error:")

@@ -439,11 +439,11 @@ def _sum_up_sent(notes: list[dict[str, Any]]) -> None:
                 say("  agentool-otel recover", bold=True)
             say("  hint: agentool-otel doctor checks whether the endpoint answers")
         else:
-            from agentool_otel.cli._read_back import command_to_read_back
+            from agentool_otel.cli._sent_to import say_next_steps
 
             is_bare = any(note.get("content") is False for note in of_destination)
             without = "; without messages, which --content sends" if created and is_bare else ""
             say(f"agentool-otel: {count_text(created, 'span')} sent to {destination}{without}")
             if created:
                 services = {name for note in of_destination if (name := note.get("service"))}
-                say(f"  {command_to_read_back(destination, services)}", bold=True)
+                say_next_steps(destination, services)
