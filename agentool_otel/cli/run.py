@@ -165,10 +165,19 @@ def _runnable(program: Sequence[str]) -> list[str] | int:
         say(f"{name} is not executable", label="error:")
         say(f" hint: agentool-otel run -- python {shlex.quote(name)}")
         return _NOT_RUNNABLE
-    say(f"command not found: {name}", label="error:")
-    if hint := instead_of(script, folders=False) or _program_meant(name):
-        say(f" hint: {hint}")
+    say(_absence(script), label="error:")
+    example = "agentool-otel run -- python your_app.py"
+    say(f" hint: {instead_of(script, folders=False) or _program_meant(name) or example}")
     return _NOT_FOUND
+
+
+def _absence(program: Path) -> str:
+    """Return why a program cannot be started, in words for a file, a folder or a command."""
+    if program.is_dir():
+        return f"{program} is a folder, and no program"
+    if program.suffix == ".py":
+        return f"there is no script {program}"
+    return f"command not found: {program}"
 
 
 def _program_meant(name: str) -> str:
