@@ -31,7 +31,7 @@ _SHORTEST_AGENT = 12
 _GAP = 2
 _CUT_INPUT = 2
 """Columns of the input that are always shown: a character, and the mark that it is cut."""
-_LEAST_INPUT = 16
+_LEAST_INPUT = 14
 """Columns of the input that figures give way to."""
 
 

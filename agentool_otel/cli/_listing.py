@@ -24,6 +24,8 @@ __all__ = ["Entry", "Numbered", "entry_of", "lines", "newest", "number_runs"]
 _LONGEST = 400
 """Characters of an input that are kept: more fit no terminal."""
 _NO_INPUT = "(not captured)"
+_INFERRED = "~ "
+"""Mark of a run that no span of its own reports; the run itself has the words."""
 
 
 class Entry(NamedTuple):
@@ -78,8 +80,8 @@ def entry_of(trace: ReasoningTrace, rebuilt: Rebuilt | None, selected: bool) -> 
 
 
 def _agent(trace: ReasoningTrace, rebuilt: Rebuilt | None) -> str:
-    agent = _text.line(or_none(trace.agent_id) or "-")
-    return f"{agent} (inferred)" if rebuilt is not None and rebuilt.is_inferred else agent
+    agent = _text.line(or_none(trace.agent_id) or UNKNOWN)
+    return f"{_INFERRED}{agent}" if rebuilt is not None and rebuilt.is_inferred else agent
 
 
 def _model(trace: ReasoningTrace, rebuilt: Rebuilt | None) -> str:

@@ -60,7 +60,8 @@ def command(
 
     Several runs are listed in order of time, those of a session together; with only one, or with
     TRACE (its number in the list, its id or the beginning of it), the run is shown in full, and the
-    runs inside it are listed below. Runs keep their numbers where options select some of them.
+    runs inside it are listed below. Runs keep their numbers where options select some of them. A
+    `~` marks a run that is inferred from the calls of a client.
     """
     if trace is None and source is not None and names_a_trace(source):
         source, trace = None, source

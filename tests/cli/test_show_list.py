@@ -338,8 +338,8 @@ def test_an_inferred_run_is_marked(invoke: Invoke) -> None:
         span.attributes = {**span.attributes, **marks}
     Path("spans.json").write_text(json.dumps(otlp(spans.spans)))
     first, second = invoke("show", "spans.json").stdout.splitlines()[1:]
-    assert "desk (inferred)" in first
-    assert "inferred" not in second
+    assert "  ~ desk  " in first
+    assert "~" not in second
 
 
 @pytest.mark.parametrize(
