@@ -18,7 +18,7 @@ class Details(NamedTuple):
     """Whether the run is a plain loop around a client."""
     is_recoverable: bool = False
     """Whether `recover` may find the missing spans of an incomplete run."""
-    at_most: frozenset[str] = frozenset()
+    at_most: frozenset[str | None] = frozenset()
     """Ids of the tool calls whose durations are upper bounds."""
     calls: Sequence[Node] = ()
     """The model calls to show, in order of start."""

@@ -226,7 +226,7 @@ def brief(step: Step, names: dict[Any, str]) -> Text:
     return Text(f"→ {_text.line(target)}" if target is not None else _content(step.key))
 
 
-def body(step: Step, names: dict[Any, str], at_most: Container[str] = ()) -> Text:
+def body(step: Step, names: dict[Any, str], at_most: Container[str | None] = ()) -> Text:
     """Return the content of a step on one line.
 
     Args:
@@ -239,7 +239,7 @@ def body(step: Step, names: dict[Any, str], at_most: Container[str] = ()) -> Tex
         inner = _text.arguments(call.arguments)
         return Text.assemble((_text.line(call.name), "bold"), f"({inner})")
     if step.type == "tool_result" and result is not None:
-        bound = "≤" if result.call_id in at_most else ""
+        bound = "≤" if or_none(result.call_id) in at_most else ""
         return _result(result, names.get(result.call_id), bound)
     if step.type == "handoff":
         message = _content(step.message)

@@ -56,10 +56,11 @@ def command(folder: Path | None, endpoint: str | None) -> int:
         say(f" hint: {hint}")
         return 3
     target = None if endpoint is None else OtlpTarget.at(endpoint, os.environ)
-    done = recover(folder, target)
+    sent_to: dict[str, None] = {}
+    done = recover(folder, target, sent_to=sent_to)
     if not done.had_work:
         say(f"nothing to recover in {folder}")
-    for where in done.sent_to:
+    for where in sent_to:
         say_next_steps(where)
     return 1 if done.incomplete else 0
 
@@ -71,12 +72,13 @@ class Recovered(NamedTuple):
     """Whether there was anything to recover."""
     incomplete: bool
     """Whether some spans could not be recovered and are still in their folder."""
-    sent_to: tuple[str, ...] = ()
-    """Where spans were sent, without the endpoints that only a file names."""
 
 
 def recover(
-    folder: Path, target: OtlpTarget | None = None, own_destination: bool = False
+    folder: Path,
+    target: OtlpTarget | None = None,
+    own_destination: bool = False,
+    sent_to: dict[str, None] | None = None,
 ) -> Recovered:
     """Recover a folder, and print a summary.
 
@@ -85,6 +87,7 @@ def recover(
         target: the endpoint to send to, instead of the original one of the spans.
         own_destination: send only spans for that endpoint, or for that of the environment. The
             programs that record in the folder report spans for other endpoints.
+        sent_to: gains the endpoints that took spans, without those that only a file names.
     """
     survey = RecoveryReport(folder)
     remove_partial_texts(folder)
@@ -93,19 +96,19 @@ def recover(
         say(f"{_text.count(closed, 'span')} closed as incomplete in {folder}")
     survey.elsewhere.clear()  # told apart below
     incomplete = False
-    sent_to: dict[str, None] = {}
     waiting = destinations(folder, survey)
     for destination in waiting:
         where = _target_for(destination, target, own_destination)
         if where is not None:
-            incomplete = _send(folder, destination, where, survey, sent_to) or incomplete
+            reached = {} if sent_to is None else sent_to
+            incomplete = _send(folder, destination, where, survey, reached) or incomplete
         elif not own_destination:
             survey.elsewhere[destination] = None
     for sentence in survey.sentences():
         say(_text.line(sentence), fg="yellow")
     not_read = survey.set_aside or survey.other_versions or survey.failed or survey.holds_back
     had_work = bool(closed or waiting or survey.left_alone or not_read)
-    return Recovered(had_work, incomplete or bool(not_read), tuple(sent_to))
+    return Recovered(had_work, incomplete or bool(not_read))
 
 
 def _send(

@@ -154,6 +154,19 @@ def test_export_names_the_page(
     assert f"jaeger://{server.place}?service=unknown_service" in sent.stderr
 
 
+@pytest.mark.parametrize("named", [True, False])
+def test_recover_asks_only_an_endpoint_that_somebody_has_named(named: bool) -> None:
+    """The endpoint in a file of the folder may be anybody's."""
+    Path("app.py").write_text(AGENT)
+    with HttpReceiver() as receiver:
+        endpoint = receiver.endpoint
+    agentool("run", "-q", "--endpoint", endpoint, "--", sys.executable, "app.py")
+    with HttpReceiver(port=int(endpoint.rpartition(":")[2])):
+        done = agentool("recover", *(["--endpoint", endpoint] if named else []))
+    assert f"3 spans sent to {endpoint}" in done.stderr
+    assert ("help source" in done.stderr or " shows them" in done.stderr) is named
+
+
 def test_an_endpoint_that_is_down_is_reported_once() -> None:
     Path("app.py").write_text(AGENT)
     Path("workers.py").write_text(
