@@ -85,17 +85,25 @@ def rebuild(
     Raises:
         DecodeError: `spans` is a path, traces, or anything else but spans.
     """
+    _check(spans)
     return rebuild_groups(group_by_trace(_check_first(spans)), complete, prices, report)
+
+
+def _check(spans: object) -> None:
+    if isinstance(spans, (str, bytes, os.PathLike)):
+        raise DecodeError("spans", f"the path {spans!r}", hint=f"load({spans!r}) reads a place")
+    if not isinstance(spans, Iterable):
+        raise DecodeError("spans", f"an object of type {type(spans).__name__}")
+
+
+_NO_REBUILD = "these are rebuilt already: use them as they are, or evaluate(cases, traces)"
+_OTHER_OBJECTS = "load(place) and evaluate(cases, traces) take other objects"
 
 
 def _check_first(
     spans: Iterable[SpanRecord | UndecodedSpan],
 ) -> Iterator[SpanRecord | UndecodedSpan]:
     """Pass on spans, after a look at the first of them."""
-    if isinstance(spans, (str, bytes, os.PathLike)):
-        raise DecodeError("spans", f"the path {spans!r}", hint=f"load({spans!r}) reads a place")
-    if not isinstance(spans, Iterable):
-        raise DecodeError("spans", f"an object of type {type(spans).__name__}")
     items = iter(spans)
     for first in items:
         if not isinstance(first, (SpanRecord, UndecodedSpan)):
@@ -103,11 +111,15 @@ def _check_first(
                 "spans",
                 f"an object of type {type(first).__name__}",
                 "$[0]",
-                hint="load(place) and evaluate(cases, traces) take other objects",
+                hint=_hint_for(first),
             )
         yield first
         break
     yield from items
+
+
+def _hint_for(item: object) -> str:
+    return _NO_REBUILD if isinstance(item, (ReasoningTrace, Rebuilt)) else _OTHER_OBJECTS
 
 
 def load(source: str | Path | Sequence[str | Path] | None = None) -> Traces:

@@ -53,6 +53,8 @@ __all__ = ["plan", "replay"]
 _BLOCK = 100
 """Step events per span, below the SDK's default limit of 128."""
 
+_NAMED = 200
+"""Characters of a text that a message has."""
 _SCHEMA_VERSION = "0.1"
 _HANDED_DOWN = frozenset({gen_ai.AGENT_NAME, gen_ai.CONVERSATION_ID, core.USER_ID})
 
@@ -133,8 +135,11 @@ def _parse(json_text: str | bytes) -> Any:
     try:
         return loads(json_text)
     except ValueError as error:
-        description = f"text that is not ({error}); to replay a file: replay(load(path))"
-        raise DecodeError("JSON of a trace or of a list of them", description) from None
+        named = f"the text {json_text!r}" if len(json_text) < _NAMED else "another text"
+        begins_as_json = json_text.lstrip()[:1] in (b"{", b"[", "{", "[")
+        actual = f"JSON that is damaged ({error})" if begins_as_json else named
+        hint = None if begins_as_json else "the traces of a file are replayed by replay(load(path))"
+        raise DecodeError("a trace, several, or JSON of them", actual, hint=hint) from None
 
 
 def plan(document: ReasoningTrace, dialect: WritingDialect | None = None) -> list[PlannedSpan]:

@@ -69,6 +69,29 @@ def test_the_error_names_the_function_that_is_meant(call: Callable[[], Any], wor
     assert words in str(error.value)
 
 
+def test_a_wrong_argument_raises_before_the_first_item() -> None:
+    with pytest.raises(DecodeError, match="the path 'x'"):
+        ao.rebuild("x")  # type: ignore[arg-type]
+
+
+def test_traces_that_are_rebuilt_already_are_named(file: Path) -> None:
+    with pytest.raises(DecodeError, match="these are rebuilt already: use them as they are"):
+        list(ao.rebuild(ao.load(file)))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("x.jsonl", "got the text 'x.jsonl' - at $; hint: the traces of a file are replayed by"),
+        ('{"a": ', "got JSON that is damaged (Expecting value"),
+    ],
+)
+def test_a_path_is_no_damaged_json(text: str, words: str) -> None:
+    with pytest.raises(DecodeError) as error:
+        ao.replay(text)
+    assert words in str(error.value)
+
+
 def test_traces_are_no_spans(file: Path) -> None:
     with pytest.raises(DecodeError, match="expected spans, got an object of type ReasoningTrace"):
         list(ao.rebuild(ao.load(file)))  # type: ignore[arg-type]

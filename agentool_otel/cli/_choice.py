@@ -103,4 +103,5 @@ class Choice:
     def _entry(self, run: Run) -> Entry:
         self.agents.see(run.trace)
         source = run.trace if run.rebuilt is None else run.rebuilt
-        return entry_of(run.trace, self._selection is None or self._selection.holds(source))
+        selected = self._selection is None or self._selection.holds(source)
+        return entry_of(run.trace, run.rebuilt, selected)

@@ -37,7 +37,7 @@ from agentool_otel.reading.sources.offloaded import put_back
 from agentool_otel.reading.sources.opening import open_spans
 from agentool_otel.reading.sources.source import inputs_of
 from agentool_otel.replaying import replay
-from agentool_otel.semconv import gen_ai
+from agentool_otel.semconv import core, gen_ai
 from agentool_otel.tracing.export.readable_spans import Readable
 
 __all__ = ["Exported", "records_of"]
@@ -73,6 +73,8 @@ class Exported:
         self._source.other = self._take
         self._results: list[EvalResult] = []
         self._declared: list[Document] = []
+        self.services: set[str] = set()
+        """Names of the services that the spans so far are of."""
         self._anchors: dict[str, Anchor] = {}
         """Of the documents that came last, by the ids of their traces."""
 
@@ -99,9 +101,11 @@ class Exported:
             groups = filter(None, map(complete_spans, reading.groups(contents)))
             for item in contents.merged(groups, trace_ids_of):
                 if isinstance(item, ReasoningTrace):
+                    self._note_service(or_none(item.agent_id))
                     yield self._spans_of(item)
                     continue
                 self._note_recorded(item)
+                self._note_service(item[0].resource.get(core.SERVICE_NAME))
                 spans = item if self._agent_usage else [*map(_without_sums, item)]
                 yield [readable(converted(span, self._dialect)) for span in spans]
 
@@ -161,6 +165,10 @@ class Exported:
         replay(trace, provider, dialect=self._dialect.name)
         self._note_replayed(trace, collected.spans)
         return collected.spans
+
+    def _note_service(self, name: object) -> None:
+        if isinstance(name, str) and name:
+            self.services.add(name)
 
     def _note_replayed(self, trace: ReasoningTrace, spans: list[ReadableSpan]) -> None:
         root = next((span for span in spans if span.parent is None), None)

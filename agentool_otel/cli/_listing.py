@@ -6,33 +6,26 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from msgspec import UNSET
-from rich.cells import cell_len
 from rich.text import Text
 
 from agentool_otel.cli import _text
+from agentool_otel.cli._list_columns import COLUMNS, UNKNOWN, row, widths_of
 from agentool_otel.cli._order import Place, in_order, outermost_of, place_of, start_key
 from agentool_otel.cli._steps import body, names_every_call, outside_runs, status_text
 from agentool_otel.cli._text import or_none
+from agentool_otel.evaluation.facets import FACETS
 from agentool_otel.model.amounts import possible
 from agentool_otel.model.documents import ReasoningTrace, TraceMetrics
 from agentool_otel.reading.rebuild.endings import ending_of
+from agentool_otel.reading.rebuild.trace import Rebuilt
 
 __all__ = ["Entry", "Numbered", "entry_of", "lines", "newest", "number_runs"]
 
 _LONGEST = 400
 """Characters of an input that are kept: more fit no terminal."""
 _NO_INPUT = "(not captured)"
-_NAMES = ("#", "trace", "agent", "status", "steps", "tools", "tokens", "duration")
-_IN_CELLS = ("trace", "agent", "steps", "tools", "tokens", "duration")
-_RIGHT = frozenset({"#", "steps", "tools", "tokens", "duration"})
-_WIDEST = {"trace": 13, "agent": 24, "status": 18}
-_NARROW = {"trace": 13, "agent": 12, "status": 13}
-"""Columns that words may have, where they are not cut. Numbers have as many as they need."""
-_WIDE = 110
-_ABOUT = 2
-"""Columns of the input that are always shown: a character, and the mark that it is cut."""
-_LEAST = 16
-"""Columns that the input is worth leaving others out for."""
+_INFERRED = "~ "
+"""Mark of a run that no span of its own reports; the run itself has the words."""
 
 
 class Entry(NamedTuple):
@@ -43,7 +36,7 @@ class Entry(NamedTuple):
     selected: bool
     ending: str | None
     cells: tuple[str, ...]
-    """Texts under `_IN_CELLS`."""
+    """The texts of the list but for the number, the status and the input."""
     about: str
     """Its input, or what it does where it has none."""
     said: bool
@@ -62,10 +55,9 @@ class Numbered(NamedTuple):
     """Number of the outermost selected run around it, which may be its own."""
 
 
-def entry_of(trace: ReasoningTrace, selected: bool) -> Entry:
+def entry_of(trace: ReasoningTrace, rebuilt: Rebuilt | None, selected: bool) -> Entry:
     metrics = or_none(trace.metrics) or TraceMetrics()
     place = place_of(trace)
-    agent = _text.line(or_none(trace.agent_id) or "-")
     about = _about(trace)
     return Entry(
         place,
@@ -74,7 +66,9 @@ def entry_of(trace: ReasoningTrace, selected: bool) -> Entry:
         ending_of(trace),
         (
             _text.short_id(trace.trace_id),
-            ("└ " if place.parent_id is not None else "") + agent,
+            _text.clock(place.started_ns),
+            ("└ " if place.parent_id is not None else "") + _agent(trace, rebuilt),
+            _model(trace, rebuilt),
             str(len(trace.steps)),
             _tool_count(trace),
             _text.number(possible(metrics.total_tokens)),
@@ -83,6 +77,20 @@ def entry_of(trace: ReasoningTrace, selected: bool) -> Entry:
         about[:_LONGEST],
         trace.input is not UNSET,
     )
+
+
+def _agent(trace: ReasoningTrace, rebuilt: Rebuilt | None) -> str:
+    agent = _text.line(or_none(trace.agent_id) or UNKNOWN)
+    return f"{_INFERRED}{agent}" if rebuilt is not None and rebuilt.is_inferred else agent
+
+
+def _model(trace: ReasoningTrace, rebuilt: Rebuilt | None) -> str:
+    """Return the model that was called most often, and how many others were."""
+    models = [name for name in FACETS["model"](trace, rebuilt) if isinstance(name, str)]
+    if not models:
+        return UNKNOWN
+    others = f" +{len(models) - 1}" if len(models) > 1 else ""
+    return f"{_text.line(models[0])}{others}"
 
 
 def _tool_count(trace: ReasoningTrace) -> str:
@@ -130,8 +138,8 @@ def lines(runs: Sequence[Numbered], width: int) -> Iterator[Text]:
     is in the last lines. A list may have runs without their parent.
     """
     groups = _groups(runs)
-    widths = _widths(runs, width)
-    yield _line([*map(Text, _NAMES), Text("input")], widths, "bold")
+    widths = widths_of(map(_cells, runs), width)
+    yield row([*map(Text, COLUMNS), Text("input")], widths, "bold")
     space = False
     for session_id, group in groups:
         heads = sum(run.head == run.number for run in group)
@@ -143,7 +151,7 @@ def lines(runs: Sequence[Numbered], width: int) -> Iterator[Text]:
             yield Text(title, "dim")
         space = together
         for run in group:
-            yield _line(_cells(run), widths)
+            yield row(_cells(run), widths)
 
 
 def _groups(runs: Sequence[Numbered]) -> list[tuple[str | None, list[Numbered]]]:
@@ -161,45 +169,15 @@ def _groups(runs: Sequence[Numbered]) -> list[tuple[str | None, list[Numbered]]]
 
 
 def _cells(run: Numbered) -> list[Text]:
-    trace, agent, *numbers = run.entry.cells
+    """Return the cells of a run under `COLUMNS`, and its input."""
+    trace, started, agent, model, *numbers = run.entry.cells
     return [
         Text(str(run.number), "dim"),
         Text(trace),
+        Text(started, "dim"),
         Text(agent, "bold"),
+        Text(model),
         status_text(run.entry.ending),
         *map(Text, numbers),
         Text(run.entry.about, "" if run.entry.said else "dim"),
     ]
-
-
-def _widths(runs: Sequence[Numbered], width: int) -> dict[str, int]:
-    """Return the columns that are shown, and how wide each is."""
-    limits = _WIDEST if width >= _WIDE else _NARROW
-    widths = {name: len(name) for name in _NAMES}
-    endings = {run.entry.ending for run in runs}
-    widths["status"] = max(widths["status"], *(status_text(ending).cell_len for ending in endings))
-    widths["#"] = max(len(str(run.number)) for run in runs)
-    for run in runs:
-        for name, cell in zip(_IN_CELLS, run.entry.cells, strict=True):
-            widths[name] = max(widths[name], cell_len(cell))
-    widths = {name: min(wide, limits.get(name, wide)) for name, wide in widths.items()}
-    for name in ("tokens", "tools", "steps"):
-        if width - sum(widths.values()) - 2 * len(widths) < _LEAST:
-            del widths[name]
-    for name in ("trace", "duration", "status"):  # left out rather than cut: a number has a unit
-        if width < sum(widths.values()) + 2 * len(widths) + _ABOUT:
-            del widths[name]
-    return widths
-
-
-def _line(cells: list[Text], widths: dict[str, int], style: str = "") -> Text:
-    line = Text(style=style)
-    for cell, name in zip(cells, _NAMES, strict=False):
-        if name not in widths:
-            continue
-        cell.truncate(widths[name], overflow="ellipsis")
-        gap = " " * (widths[name] - cell.cell_len)
-        line.append_text(Text.assemble(gap, cell) if name in _RIGHT else Text.assemble(cell, gap))
-        line.append("  ")
-    line.append_text(cells[-1])
-    return line

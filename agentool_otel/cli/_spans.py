@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from rich.text import Text
 from rich.tree import Tree
 
 from agentool_otel.cli import _text
+from agentool_otel.cli._model_calls import figures, length_text, wrong_text
 from agentool_otel.model.messages import text_of
 from agentool_otel.model.operations import (
     UNSET,
@@ -22,11 +23,11 @@ from agentool_otel.model.operations import (
     ToolExecution,
     WorkflowInvocation,
 )
-from agentool_otel.model.spans import STATUS_ERROR
+from agentool_otel.reading.rebuild.lineage import Nearest
 from agentool_otel.reading.rebuild.tree import Node
 from agentool_otel.semconv import agentool
 
-__all__ = ["forest", "roots_of"]
+__all__ = ["forest", "outermost", "roots_of", "size"]
 
 _NAMES = {
     "inference": "cyan",
@@ -41,6 +42,26 @@ _NAMES = {
 def roots_of(nodes: Sequence[Node]) -> list[Node]:
     """Return the nodes without a parent among their trace's spans."""
     return [node for node in nodes if node.parent is None]
+
+
+def outermost(nodes: Sequence[Node], ids: Set[tuple[str, str]]) -> list[Node]:
+    """Return the nodes of a trace that have one of the ids, a trace id and a span id each, and that
+    are not below another one.
+    """
+
+    def is_meant(node: Node) -> bool:
+        return (node.span.trace_id, node.span.span_id) in ids
+
+    around = Nearest(is_meant)
+    return [node for node in nodes if is_meant(node) and around.at(node.parent) is None]
+
+
+def size(tops: Sequence[Node]) -> int:
+    """Return the number of spans that `forest` shows."""
+    found = list(tops)
+    for node in found:  # grows
+        found += node.children
+    return len(found)
 
 
 def forest(title: str, roots: Sequence[Node]) -> Tree:
@@ -73,18 +94,11 @@ def _thoughts(node: Node) -> list[tuple[int, Node | Text]]:
 
 
 def _label(node: Node) -> Text:
-    span, operation = node.span, node.operation
-    name = _text.line(span.name) or "(span without a name)"
+    operation = node.operation
+    name = _text.line(node.span.name) or "(span without a name)"
     label = Text.assemble((name, _NAMES.get(operation.kind, "")))
-    length = "not finished"
-    if node.start_ns is not None and node.end_ns is not None:
-        length = _text.duration((node.end_ns - node.start_ns) / 1e6)
-    label.append(f"  {length}", "dim")
-    if span.status == STATUS_ERROR or operation.error_type is not None:
-        wrong = operation.error_type or "error"
-        if operation.error_message:
-            wrong += f": {_text.line(operation.error_message)}"
-        label.append(f"  ✗ {_text.line(wrong)}", "red")
+    label.append(f"  {length_text(node)}", "dim")
+    label.append_text(wrong_text(node))
     if summary := _summary(operation):
         label.append(f"  {summary}")
     return _fit(label)
@@ -99,7 +113,7 @@ def _summary(operation: Operation) -> str:
     """Return the detail that matters most for the kind of operation."""
     match operation:
         case Inference() | Embeddings():
-            return _model_call(operation)
+            return figures(operation)
         case ToolExecution(transfer_target=str(target), transfer_message=message):
             return f"→ {_text.line(target)}" + (f": {_text.line(message)}" if message else "")
         case ToolExecution() | McpRequest():
@@ -137,18 +151,3 @@ def _memory_write(operation: MemoryOperation) -> str:
     content = operation.records if operation.content is UNSET else operation.content
     text = "" if content is None else _text.value(content)
     return f"{_text.line(operation.record_id)} = {text}" if operation.record_id else text
-
-
-def _model_call(operation: Inference | Embeddings) -> str:
-    figures: list[str] = []
-    if (usage := operation.usage) is not None:
-        figures += [
-            f"{label}={tokens:,}"
-            for label, tokens in (("in", usage.input_tokens), ("out", usage.output_tokens))
-            if tokens is not None
-        ]
-    if isinstance(operation, Inference) and operation.finish_reasons:
-        figures.append("finish=" + ",".join(map(_text.line, operation.finish_reasons)))
-    if operation.cost_usd is not None:
-        figures.append(f"${operation.cost_usd:,.4f}")
-    return "  ".join(figures)

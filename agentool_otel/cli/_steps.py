@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 
 from msgspec import UNSET
 from rich.text import Text
 
 from agentool_otel.cli import _text
+from agentool_otel.cli._details import NO_DETAILS, CallsByTime, Details
+from agentool_otel.cli._model_calls import call_text
 from agentool_otel.cli._program import program
 from agentool_otel.cli._text import or_none
 from agentool_otel.model.amounts import possible
@@ -19,6 +21,7 @@ from agentool_otel.reading.rebuild.answer_ends import output_end
 from agentool_otel.reading.rebuild.cost import COMPUTED_BY
 from agentool_otel.reading.rebuild.endings import STOPPED, ending_of, error_text
 from agentool_otel.reading.rebuild.failures import ended_well
+from agentool_otel.reading.rebuild.tree import Node
 from agentool_otel.reading.rebuild.values import plain
 
 __all__ = ["body", "brief", "names_every_call", "outside_runs", "status_text", "trace_lines"]
@@ -59,33 +62,39 @@ def outside_runs(trace: ReasoningTrace) -> bool:
 
 
 def trace_lines(
-    trace: ReasoningTrace, full: bool = False, is_recoverable: bool = True
+    trace: ReasoningTrace, full: bool = False, details: Details = NO_DETAILS
 ) -> Iterator[Text]:
     """Yield a trace line by line, each to be cut at the width of the terminal unless `full`.
 
     Args:
         trace: the trace.
         full: whether contents take as many lines as they need.
-        is_recoverable: whether `recover` may find the missing spans of an incomplete run.
+        details: what else is known of it.
     """
-    yield from _header(trace, full, is_recoverable)
+    yield from _header(trace, full, details)
     yield Text()
     first = _start(trace)
     names = {call.id: call.name for call in trace.tool_calls()}
+    calls = CallsByTime(details.calls)
     for n, step in enumerate(trace.steps, 1):
-        yield from _step(n, step, first, names, full)
+        for call in calls.before(_time_of(step)):
+            yield _call(call, first)
+        yield from _step(n, step, first, names, full, details)
+    for call in calls.rest():
+        yield _call(call, first)
     if not trace.steps:
         yield Text("  no steps", "dim")
 
 
-def _header(trace: ReasoningTrace, full: bool, is_recoverable: bool) -> Iterator[Text]:
+def _header(trace: ReasoningTrace, full: bool, details: Details) -> Iterator[Text]:
     metrics = or_none(trace.metrics) or TraceMetrics()
     metadata = or_none(trace.metadata) or {}
     milliseconds = possible(metrics.total_duration_ms)
     nameless = "(no agent)" if outside_runs(trace) else "(agent without a name)"
     agent = _text.line(or_none(trace.agent_id) or nameless)
+    inferred = (" (inferred run)", "dim") if details.is_inferred else ""
     status = status_text(ending_of(trace))
-    yield Text.assemble((agent, "bold"), "  ", status, "  ", _text.duration(milliseconds))
+    yield Text.assemble((agent, "bold"), inferred, "  ", status, "  ", _text.duration(milliseconds))
     yield _field("trace", _text.line(trace.trace_id))
     session = or_none(trace.session_id)
     if session is not None:
@@ -105,7 +114,7 @@ def _header(trace: ReasoningTrace, full: bool, is_recoverable: bool) -> Iterator
         for line in _long("error", error, full):
             line.stylize("red")
             yield line
-    yield from _links(metadata, is_recoverable)
+    yield from _links(metadata, details.is_recoverable)
 
 
 def _totals(trace: ReasoningTrace, metrics: TraceMetrics, computed: bool) -> Iterator[str]:
@@ -165,20 +174,37 @@ def _long(label: str, content: Any, full: bool) -> Iterator[Text]:
 # ------------------------------------------------------------------------------------- steps
 
 
-def _step(
-    n: int, step: Step, first: int | None, names: dict[Any, str], full: bool
-) -> Iterator[Text]:
-    style = _TYPES.get(step.type, "")
+def _head(number: str, at: int | None, first: int | None, kind: str, style: str) -> Text:
+    """Return the beginning of a line: number, time since the start of the run, type."""
     offset = ""
-    stamp = or_none(step.timestamp)
-    at = to_ns(stamp) if isinstance(stamp, str) else None
     if at is not None and first is not None:
         offset = f"+{_text.duration((at - first) / 1e6)}" if at >= first else "before"
-    head = Text.assemble(
-        (f"{n:>4}  ", "dim"), (f"{offset:>9}  ", "dim"), (f"{_text.line(step.type):<14}", style)
+    return Text.assemble(
+        (f"{number:>4}  ", "dim"), (f"{offset:>9}  ", "dim"), (f"{kind:<14}", style)
     )
+
+
+def _call(call: Node, first: int | None) -> Text:
+    return _head("", call.start_ns, first, "model call", "green") + call_text(call)
+
+
+def _time_of(step: Step) -> int | None:
+    stamp = or_none(step.timestamp)
+    return to_ns(stamp) if isinstance(stamp, str) else None
+
+
+def _step(
+    n: int,
+    step: Step,
+    first: int | None,
+    names: dict[Any, str],
+    full: bool,
+    details: Details,
+) -> Iterator[Text]:
+    style = _TYPES.get(step.type, "")
+    head = _head(f"{n}", _time_of(step), first, _text.line(step.type), style)
     if not full:
-        yield head + body(step, names)
+        yield head + body(step, names, details.at_most)
         return
     yield head + brief(step, names)
     for label, content in _contents(step):
@@ -200,14 +226,21 @@ def brief(step: Step, names: dict[Any, str]) -> Text:
     return Text(f"→ {_text.line(target)}" if target is not None else _content(step.key))
 
 
-def body(step: Step, names: dict[Any, str]) -> Text:
-    """Return the content of a step on one line; `names` has the tool of each call id."""
+def body(step: Step, names: dict[Any, str], at_most: Container[str | None] = ()) -> Text:
+    """Return the content of a step on one line.
+
+    Args:
+        step: the step.
+        names: the tool of each call id.
+        at_most: ids of the calls whose durations are upper bounds.
+    """
     call, result = or_none(step.tool_call), or_none(step.tool_result)
     if step.type == "tool_call" and call is not None:
         inner = _text.arguments(call.arguments)
         return Text.assemble((_text.line(call.name), "bold"), f"({inner})")
     if step.type == "tool_result" and result is not None:
-        return _result(result, names.get(result.call_id))
+        bound = "≤" if or_none(result.call_id) in at_most else ""
+        return _result(result, names.get(result.call_id), bound)
     if step.type == "handoff":
         message = _content(step.message)
         target = or_none(step.to_agent) or "?"
@@ -221,9 +254,9 @@ def body(step: Step, names: dict[Any, str]) -> Text:
     return Text(_content(step.content) or _details_of(step))
 
 
-def _result(result: Any, name: str | None) -> Text:
+def _result(result: Any, name: str | None, bound: str) -> Text:
     took = or_none(result.duration_ms)
-    time = f"({_text.duration(took)}) " if took is not None else ""
+    time = f"({bound}{_text.duration(took)}) " if took is not None else ""
     caller = f"{_text.line(name)} {time}" if name else time
     error = or_none(result.error)
     if error is not None:

@@ -18,6 +18,7 @@ from agentool_otel.model.times import to_ns
 __all__ = [
     "arguments",
     "clean",
+    "clock",
     "count",
     "duration",
     "ids",
@@ -114,6 +115,19 @@ def when(text: Any) -> str:
         return value(text) if isinstance(text, str) else "-"
     moment = datetime.fromtimestamp(ns // 1_000_000_000, timezone.utc)
     return f"{moment:%Y-%m-%d %H:%M:%S}Z"
+
+
+def clock(ns: int | None) -> str:
+    """Return a time of the Unix epoch as a clock here shows it: of today without the date."""
+    if ns is None:
+        return "-"
+    try:
+        moment, now = datetime.fromtimestamp(ns // 1_000_000_000), datetime.now()
+    except (OverflowError, ValueError, OSError):  # the first and the last day of all
+        return "-"
+    if moment.date() == now.date():
+        return f"{moment:%H:%M:%S}"
+    return f"{moment:%m-%d %H:%M}" if moment.year == now.year else f"{moment:%Y-%m-%d}"
 
 
 def short_id(trace_id: str) -> str:

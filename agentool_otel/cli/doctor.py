@@ -194,18 +194,18 @@ def _environment(environ: Mapping[str, str]) -> list[dict[str, str]]:
     """Return the variables that affect this package; the values of secret ones are not shown."""
     check_variables()
     refused = environment.refused()
+    named = {
+        **{name: environ[name] for name in refused if name in environ},
+        **environment.of_opentelemetry(environ),
+        **environment.of_this_package(environ),
+    }
     return [
         {
             "name": name,
             "value": _value(name, value),
             "effect": refused.get(name) or _EFFECTS.get(name) or _unknown_variable(name),
         }
-        for name, value in sorted(
-            [
-                *environment.of_opentelemetry(environ).items(),
-                *environment.of_this_package(environ).items(),
-            ]
-        )
+        for name, value in sorted(named.items())
     ]
 
 

@@ -13,6 +13,7 @@ from agentool_otel.cli import _text
 from agentool_otel.cli._data_files import STDOUT, data_files
 from agentool_otel.cli._exported import Exported, records_of
 from agentool_otel.cli._output import collect_warnings, report, say
+from agentool_otel.cli._sent_to import say_next_steps
 from agentool_otel.cli._write_back import Endpoint
 from agentool_otel.content.policy import Policy
 from agentool_otel.dialects import writing_dialect
@@ -217,6 +218,8 @@ def _send_with(
     report(exported.problems)
     if sent or not undelivered:
         say(f"delivered to {target}: {_text.count(traces, 'trace')}, {_text.count(sent, 'span')}")
+    if sent:
+        say_next_steps(str(target), exported.services)
     if undelivered:
         amount = _text.count(undelivered, "trace")
         say(f"{target} did not take {amount}: {exporter.reason}", label="error:")

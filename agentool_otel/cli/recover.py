@@ -10,6 +10,7 @@ import click
 
 from agentool_otel.cli import _text
 from agentool_otel.cli._output import say
+from agentool_otel.cli._sent_to import say_next_steps
 from agentool_otel.ground.environment import Signal, recordings_folder
 from agentool_otel.ground.near_names import instead_of
 from agentool_otel.tracing.export.disk.leftovers import RecoveryReport
@@ -55,9 +56,12 @@ def command(folder: Path | None, endpoint: str | None) -> int:
         say(f" hint: {hint}")
         return 3
     target = None if endpoint is None else OtlpTarget.at(endpoint, os.environ)
-    done = recover(folder, target)
+    sent_to: dict[str, None] = {}
+    done = recover(folder, target, sent_to=sent_to)
     if not done.had_work:
         say(f"nothing to recover in {folder}")
+    for where in sent_to:
+        say_next_steps(where)
     return 1 if done.incomplete else 0
 
 
@@ -71,7 +75,10 @@ class Recovered(NamedTuple):
 
 
 def recover(
-    folder: Path, target: OtlpTarget | None = None, own_destination: bool = False
+    folder: Path,
+    target: OtlpTarget | None = None,
+    own_destination: bool = False,
+    sent_to: dict[str, None] | None = None,
 ) -> Recovered:
     """Recover a folder, and print a summary.
 
@@ -80,6 +87,7 @@ def recover(
         target: the endpoint to send to, instead of the original one of the spans.
         own_destination: send only spans for that endpoint, or for that of the environment. The
             programs that record in the folder report spans for other endpoints.
+        sent_to: gains the endpoints that took spans, without those that only a file names.
     """
     survey = RecoveryReport(folder)
     remove_partial_texts(folder)
@@ -92,7 +100,8 @@ def recover(
     for destination in waiting:
         where = _target_for(destination, target, own_destination)
         if where is not None:
-            incomplete = _send(folder, destination, where, survey) or incomplete
+            reached = {} if sent_to is None else sent_to
+            incomplete = _send(folder, destination, where, survey, reached) or incomplete
         elif not own_destination:
             survey.elsewhere[destination] = None
     for sentence in survey.sentences():
@@ -103,7 +112,11 @@ def recover(
 
 
 def _send(
-    folder: Path, destination: Destination, where: OtlpTarget, survey: RecoveryReport
+    folder: Path,
+    destination: Destination,
+    where: OtlpTarget,
+    survey: RecoveryReport,
+    sent_to: dict[str, None],
 ) -> bool:
     """Send the spans for a destination, and print a summary; return whether something remains."""
     senders = Senders(where)
@@ -120,6 +133,8 @@ def _send(
     for number, name in ((done.sent, "span"), (done.logs, "log record")):
         if number:
             say(f"{_text.count(number, name)} sent to {where}")
+    if done.sent and not where.bare:
+        sent_to[str(where)] = None
     reason = _text.line(done.reason)
     if done.unreadable:
         say(f"{_text.count(done.unreadable, 'file')} cannot be read: {reason}", label="error:")

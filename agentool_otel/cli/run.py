@@ -165,10 +165,19 @@ def _runnable(program: Sequence[str]) -> list[str] | int:
         say(f"{name} is not executable", label="error:")
         say(f" hint: agentool-otel run -- python {shlex.quote(name)}")
         return _NOT_RUNNABLE
-    say(f"command not found: {name}", label="error:")
-    if hint := instead_of(script, folders=False) or _program_meant(name):
-        say(f" hint: {hint}")
+    say(_absence(script), label="error:")
+    example = "agentool-otel run -- python your_app.py"
+    say(f" hint: {instead_of(script, folders=False) or _program_meant(name) or example}")
     return _NOT_FOUND
+
+
+def _absence(program: Path) -> str:
+    """Return why a program cannot be started, in words for a file, a folder or a command."""
+    if program.is_dir():
+        return f"{program} is a folder, and no program"
+    if program.suffix == ".py":
+        return f"there is no script {program}"
+    return f"command not found: {program}"
 
 
 def _program_meant(name: str) -> str:
@@ -439,11 +448,11 @@ def _sum_up_sent(notes: list[dict[str, Any]]) -> None:
                 say("  agentool-otel recover", bold=True)
             say("  hint: agentool-otel doctor checks whether the endpoint answers")
         else:
-            from agentool_otel.cli._read_back import command_to_read_back
+            from agentool_otel.cli._sent_to import say_next_steps
 
             is_bare = any(note.get("content") is False for note in of_destination)
             without = "; without messages, which --content sends" if created and is_bare else ""
             say(f"agentool-otel: {count_text(created, 'span')} sent to {destination}{without}")
             if created:
                 services = {name for note in of_destination if (name := note.get("service"))}
-                say(f"  {command_to_read_back(destination, services)}", bold=True)
+                say_next_steps(destination, services)

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from agentool_otel.cli import _text
 from agentool_otel.cli._choice import Choice
+from agentool_otel.cli._details import NO_DETAILS, Details, details_of
 from agentool_otel.cli._listing import lines
 from agentool_otel.cli._output import COST_HELP, data_stream, report, say, view
 from agentool_otel.cli._runs import Run, Runs, names_a_trace
@@ -21,9 +22,7 @@ from agentool_otel.evaluation.selecting import Selection
 from agentool_otel.model.documents import ReasoningTrace
 from agentool_otel.reading.rebuild.cost import Prices
 from agentool_otel.reading.rebuild.frameworks import is_coding_agent
-from agentool_otel.reading.rebuild.lineage import Nearest
 from agentool_otel.reading.rebuild.tree import Node
-from agentool_otel.semconv import agentool
 
 __all__ = ["command", "print_trace"]
 
@@ -35,6 +34,11 @@ __all__ = ["command", "print_trace"]
 @click.option(
     "--explain", is_flag=True, help="Show how each span was read and where every field came from."
 )
+@click.option(
+    "--calls",
+    is_flag=True,
+    help="Show the model calls between the steps: model, length, tokens, end.",
+)
 @click.option("--full", is_flag=True, help="Show contents in full, on as many lines as they take.")
 @click.option("--cost", is_flag=True, help=COST_HELP)
 @click.option("--json", "as_json", is_flag=True, help="Print the traces as JSON Lines.")
@@ -45,6 +49,7 @@ def command(
     trace: str | None,
     spans: bool,
     explain: bool,
+    calls: bool,
     full: bool,
     cost: bool,
     as_json: bool,
@@ -55,7 +60,8 @@ def command(
 
     Several runs are listed in order of time, those of a session together; with only one, or with
     TRACE (its number in the list, its id or the beginning of it), the run is shown in full, and the
-    runs inside it are listed below. Runs keep their numbers where options select some of them.
+    runs inside it are listed below. Runs keep their numbers where options select some of them. A
+    `~` marks a run that is inferred from the calls of a client.
     """
     if trace is None and source is not None and names_a_trace(source):
         source, trace = None, source
@@ -70,28 +76,33 @@ def command(
         _print_explanations(console, runs, chosen, full)
     elif trace is not None:
         for run in chosen.runs():
-            _print_run(console, runs, run, full)
+            _print_run(console, runs, run, full, calls)
     else:
-        _print_all(console, runs, chosen, source, full)
+        _print_all(console, runs, chosen, source, full, calls)
     chosen.agents.say_unknown()
     report(runs.problems)
     return 1 if runs.problems else 0
 
 
 def print_trace(
-    console: Console, trace: ReasoningTrace, full: bool = False, is_recoverable: bool = True
+    console: Console, trace: ReasoningTrace, full: bool = False, details: Details = NO_DETAILS
 ) -> None:
     """Print a trace and its steps, with arguments as `trace_lines` has them."""
-    for line in trace_lines(trace, full, is_recoverable):
+    for line in trace_lines(trace, full, details):
         _print_line(console, line, full)
 
 
-def _print_run(console: Console, runs: Runs, run: Run, full: bool) -> None:
+def _print_run(console: Console, runs: Runs, run: Run, full: bool, calls: bool) -> None:
     """Print a run and its steps, with its verdicts if its spans are available."""
-    is_recoverable = False
-    with runs.skip_on_error(run, "its framework is not known"):
-        is_recoverable = _is_recoverable(run)
-    print_trace(console, run.trace, full, is_recoverable)
+    details = NO_DETAILS
+    if run.rebuilt is not None:
+        with runs.skip_on_error(run, "what only its spans tell is not shown"):
+            details = details_of(run.rebuilt, _is_recoverable(run), calls)
+    elif calls:
+        raise ConfigurationError(
+            f"{runs.name} has documents; only runs rebuilt from spans have model calls"
+        )
+    print_trace(console, run.trace, full, details)
     if run.rebuilt is None:
         return
     from agentool_otel.cli._scores import score_lines
@@ -132,7 +143,7 @@ def _print_explanations(console: Console, runs: Runs, chosen: Choice, full: bool
 
 
 def _print_all(
-    console: Console, runs: Runs, chosen: Choice, source: str | None, full: bool
+    console: Console, runs: Runs, chosen: Choice, source: str | None, full: bool, calls: bool
 ) -> None:
     listed = chosen.listed()
     where = f" {quote(source)}" if source is not None else ""
@@ -149,7 +160,7 @@ def _print_all(
     shown = listed
     if len(heads) == 1:
         for run in chosen.of(heads):
-            _print_run(console, runs, run, full)
+            _print_run(console, runs, run, full, calls)
         shown = [item for item in listed if item.number != item.head]
         if not shown:
             return
@@ -189,8 +200,7 @@ def _print_trees(console: Console, runs: Runs) -> None:
     from agentool_otel.cli import _spans
 
     for nodes in runs.trees():
-        title = f"trace {_text.line(nodes[0].span.trace_id)}  {_text.count(len(nodes), 'span')}"
-        console.print(_spans.forest(title, _spans.roots_of(nodes)))
+        _print_tree(console, _spans.roots_of(nodes))
     if not runs.spans_read:
         say(f"nothing is recorded in {runs.name}")
 
@@ -199,29 +209,19 @@ def _print_trees_of(console: Console, chosen: Sequence[Run], runs: Runs) -> None
     """Print the spans of some runs with everything below them, reading the source once more."""
     from agentool_otel.cli import _spans
 
-    ids: dict[str, set[str | None]] = {}
+    ids: set[tuple[str, str]] = set()
     for run in chosen:
         if run.rebuilt is not None:
             with runs.skip_on_error(run, "its spans cannot be shown"):
-                notes = run.rebuilt.fidelity.notes
-                ids[run.trace.trace_id] = {note.span_id for note in notes}
+                ids |= run.rebuilt.span_ids()
     for nodes in runs.trees():
-        present = {node.span.span_id for node in nodes}
-        for trace_id, span_ids in ids.items():
-            tops = [] if span_ids.isdisjoint(present) else _tops(nodes, span_ids)
-            if tops and _of_run(trace_id, tops):
-                console.print(_spans.forest(f"trace {_text.line(trace_id)}", tops))
+        if tops := _spans.outermost(nodes, ids):
+            _print_tree(console, tops)
 
 
-def _tops(nodes: Sequence[Node], ids: set[str | None]) -> list[Node]:
-    """Return the outermost of the spans of a run."""
-    among = Nearest(lambda node: node.span.span_id in ids)
-    return [node for node in nodes if node.span.span_id in ids and not among.at(node.parent)]
+def _print_tree(console: Console, tops: Sequence[Node]) -> None:
+    """Print spans of one OTel trace, under the id that was recorded."""
+    from agentool_otel.cli import _spans
 
-
-def _of_run(trace_id: str, tops: list[Node]) -> bool:
-    """Disambiguate equal span ids of different traces; bare calls of several may be one run."""
-    if not any(node.is_run for node in tops):
-        return True
-    trace_ids = {node.span.attributes.get(agentool.TRACE_ID) for node in tops}
-    return trace_id in trace_ids or trace_id.partition(":")[0] == tops[0].span.trace_id
+    title = f"trace {_text.line(tops[0].span.trace_id)}  {_text.count(_spans.size(tops), 'span')}"
+    console.print(_spans.forest(title, tops))

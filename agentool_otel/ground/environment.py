@@ -17,9 +17,9 @@ configuration/sdk-environment-variables.md, with the units of opentelemetry-sdk 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Final, Literal, TypeVar
+from typing import Final, Literal, TypeVar, get_args
 
 from agentool_otel.errors import AgentoolError
 from agentool_otel.ground import variable_values as values
@@ -85,6 +85,7 @@ __all__ = [
     "infer_runs",
     "is_set",
     "journal_wanted",
+    "names_of_opentelemetry",
     "notice",
     "of_opentelemetry",
     "of_this_package",
@@ -506,6 +507,15 @@ def sdk_measures_itself(environ: Mapping[str, str] | None = None) -> bool:
 def event_limit(environ: Mapping[str, str] | None = None) -> int:
     """Return how many events a span keeps."""
     return usable(EVENT_LIMIT, values.count, 128, environ)
+
+
+def names_of_opentelemetry() -> Iterator[str]:
+    """Yield the variables of OpenTelemetry that are named here."""
+    for item in [*globals().values()]:
+        for name in item if isinstance(item, tuple) else (item,):
+            if isinstance(name, str) and name.startswith("OTEL_"):
+                yield name
+    yield from map(exporter_variable, get_args(Signal))
 
 
 def of_opentelemetry(environ: Mapping[str, str] | None = None) -> dict[str, str]:

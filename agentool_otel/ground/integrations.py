@@ -14,7 +14,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Literal, NamedTuple
 
-__all__ = ["Integration", "Library", "Mount", "installed_version", "integrations"]
+__all__ = ["Integration", "Library", "Mount", "Page", "installed_version", "integrations"]
 
 OwnSpans = Literal["on", "some", "off", "none"]
 
@@ -43,6 +43,27 @@ class Mount(NamedTuple):
     """The recorder of its runs, in a phrase."""
 
 
+class Page(NamedTuple):
+    """Where a server shows people the spans that it was sent."""
+
+    title: str
+    """Name of the page's program."""
+    port: int
+    """Where the page is by default."""
+    probe: str
+    """Path of a request that tells the program by its answer."""
+    answer: str
+    """Text that stands in this answer, without its blanks."""
+    of_service: str = ""
+    """Path of the page of one service, with `{service}` in place of the name."""
+    takes_spans: bool = False
+    """Whether spans are sent to the same port."""
+    below: str | None = None
+    """Path below which spans are sent, where no other server has the same."""
+    scheme: str | None = None
+    """Scheme of the address from which spans are read back, at the same port."""
+
+
 class Integration(NamedTuple):
     """One product."""
 
@@ -55,6 +76,7 @@ class Integration(NamedTuple):
     mount: Mount | None = None
     own_units: tuple[str, ...] = ()
     """Its providers in price tables that bill in units of their own, and not by the token."""
+    page: Page | None = None
     patches: tuple[str, ...] = ()
     """Packages that its instrumentor patches. The instrumentor is loaded when the program
     imports one of them; without this, when `instrument()` runs."""

@@ -6,14 +6,14 @@ opentelemetry-exporter-otlp 1.45.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Iterator, Mapping
+from typing import Literal, get_args
 
 from agentool_otel.ground import environment
 from agentool_otel.ground import variable_values as values
 from agentool_otel.ground.environment import Signal
 
-__all__ = ["protocol", "value", "value_of_signal", "variable"]
+__all__ = ["names", "protocol", "value", "value_of_signal", "variable"]
 
 
 def variable(setting: str, signal: Signal | None = None) -> str:
@@ -34,6 +34,13 @@ def variable(setting: str, signal: Signal | None = None) -> str:
         if signal
         else f"OTEL_EXPORTER_OTLP_{setting}"
     )
+
+
+def names() -> Iterator[str]:
+    """Yield the variables of all settings, those for all signals first."""
+    for signal in (None, *get_args(Signal)):
+        for setting in _SETTINGS:
+            yield variable(setting, signal)
 
 
 def value(setting: str, signal: Signal, environ: Mapping[str, str] | None = None) -> str:
@@ -59,6 +66,10 @@ def _read(
     return environment.usable(name, values.check_with(read), "", environ)
 
 
+_SETTINGS = (
+    "ENDPOINT", "PROTOCOL", "HEADERS", "COMPRESSION", "TIMEOUT", "CERTIFICATE", "CLIENT_KEY",
+    "CLIENT_CERTIFICATE", "INSECURE",
+)  # fmt: skip
 _READERS = {
     "ENDPOINT": values.url,
     "PROTOCOL": values.word("http/protobuf", "grpc"),

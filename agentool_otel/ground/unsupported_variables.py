@@ -9,11 +9,12 @@ in their name, opentelemetry-sdk 1.45, sdk/environment_variables.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
-from itertools import filterfalse
 from typing import Final
 
-from agentool_otel.ground import environment
+from agentool_otel.ground import environment, otlp_settings
+from agentool_otel.ground.near_variables import is_of_prefix, meant, words_of
 
 __all__ = ["UNSUPPORTED", "is_read", "refuse_misspelt", "refuse_unsupported"]
 
@@ -71,14 +72,35 @@ def refuse_unsupported(environ: Mapping[str, str] | None = None) -> None:
             environment.refuse(name, why, environ)
 
 
-def refuse_misspelt(environ: Mapping[str, str] | None = None) -> None:
-    """Refuse by name each variable that is called nearly as one of this package."""
-    for name in filterfalse(is_read, environment.of_this_package(environ)):
-        from difflib import get_close_matches
+def refuse_misspelt(
+    environ: Mapping[str, str] | None = None, *, of_opentelemetry: bool = True
+) -> None:
+    """Refuse by name each variable that nothing reads and that means one which something reads.
 
+    Args:
+        environ: the variables; those of the process by default.
+        of_opentelemetry: whether to look at the variables of OpenTelemetry as well.
+    """
+    for name in _unread(environ):
         # Other programs may have variables that begin as ours do.
-        for meant in get_close_matches(name, _OURS, n=1, cutoff=0.8):
-            environment.refuse(name, f"is not read by anything; is {meant} meant?", environ)
+        if found := meant(words_of(name, _OWN_WORDS), _CANDIDATES):
+            environment.refuse(name, f"is not read by anything; is {found} meant?", environ)
+    if not of_opentelemetry:
+        return
+    for name in environment.of_opentelemetry(environ).keys() - _KNOWN:
+        found = meant(words_of(name, ()), _OF_OPENTELEMETRY.items(), exact=True)
+        if found and not environment.is_set(found, environ):
+            environment.refuse(name, f"is not read here; is {found} meant?", environ)
+
+
+def _unread(environ: Mapping[str, str] | None) -> list[str]:
+    """Return the names that are set, that begin as ours do or nearly so, and that nothing reads."""
+    names = os.environ if environ is None else environ
+    return [
+        name
+        for name in names
+        if name.startswith("AGENT") and is_of_prefix(name, _PREFIXES) and not is_read(name)
+    ]
 
 
 def is_read(name: str) -> bool:
@@ -86,9 +108,24 @@ def is_read(name: str) -> bool:
     return name in _OURS or name.endswith(("_TOKEN", "_TENANT"))  # of servers, which plug-ins add
 
 
+_PREFIXES = ("AGENTOOL", "AGENTOTEL", "AGENTOOLOTEL")
+"""First words of the names that are meant for this package."""
+_OWN_WORDS = frozenset({"OTEL"})
+"""Words behind `AGENTOOL` that say nothing of what a variable does."""
 _OURS = frozenset(
     environment.of_this_package(
         {var: "" for var in vars(environment).values() if isinstance(var, str)}
     )
 )
 """Variables that something here reads."""
+_OF_OPENTELEMETRY: Final[Mapping[str, list[str]]] = {
+    name: words_of(name, ())
+    for name in dict.fromkeys((*environment.names_of_opentelemetry(), *otlp_settings.names()))
+    if name not in UNSUPPORTED
+}
+"""Variables of OpenTelemetry that something here reads, each with its words."""
+_KNOWN = _OF_OPENTELEMETRY.keys() | UNSUPPORTED.keys()
+_CANDIDATES = (
+    *((name, words_of(name, left_out)) for name in sorted(_OURS) for left_out in ((), _OWN_WORDS)),
+    *_OF_OPENTELEMETRY.items(),
+)

@@ -10,11 +10,11 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-from agentool_otel.model.spans import SpanRecord
+from agentool_otel.model.spans import Attributes, SpanRecord
 from agentool_otel.otlp.protobuf_encoder import scope_of, span_of
 from agentool_otel.otlp.varints import from_bytes
 
-__all__ = ["decode_span", "scope_name"]
+__all__ = ["decode_resource", "decode_span", "scope_name"]
 
 _VARINT, _FIXED64, _SIZED, _FIXED32 = 0, 1, 2, 5
 _SPAN_ID, _NAME, _START, _ATTRIBUTE, _TRACE_ID = 2, 5, 7, 9, 1
@@ -26,6 +26,15 @@ _float64 = struct.Struct("<d").unpack
 def scope_name(request: bytes) -> str:
     """Return the name of the scope that the span is of."""
     return next((value.decode() for number, value in _fields(scope_of(request)) if number == 1), "")
+
+
+def decode_resource(resource: bytes) -> Attributes:
+    """Return the attributes of a Resource message.
+
+    Raises:
+        ValueError, IndexError: it is none of ours.
+    """
+    return dict(_pair(value) for number, value in _fields(resource) if number == 1)
 
 
 def decode_span(request: bytes) -> SpanRecord:

@@ -32,6 +32,7 @@ __all__ = [
     "integer_template",
     "is_whole",
     "merged",
+    "resource_of",
     "resource_parts",
     "scope_of",
     "scope_parts",
@@ -39,6 +40,7 @@ __all__ = [
     "text_field",
     "with_attributes",
     "with_length",
+    "with_resource",
 ]
 
 _IS_REMOTE_KNOWN = 0x100
@@ -146,6 +148,18 @@ def span_of(request: bytes) -> bytes:
 def scope_of(request: bytes) -> bytes:
     """Return the InstrumentationScope message inside a request that was made here."""
     return _content_of(_three(_content_of(_three(_content_of(request))[1]))[0])
+
+
+def resource_of(request: bytes) -> bytes:
+    """Return the Resource message inside a request that was made here."""
+    return _content_of(_three(_content_of(request))[0])
+
+
+def with_resource(request: bytes, resource: bytes) -> bytes:
+    """Return a request that was made here with another Resource message."""
+    _, scoped, resource_schema = _three(_content_of(request))
+    field = b"\x0a" + with_length(resource)
+    return b"\x0a" + with_length(b"%b%b%b" % (field, scoped, resource_schema))
 
 
 def with_attributes(request: bytes, attributes: Mapping[str, Any]) -> bytes:

@@ -6,6 +6,9 @@ openinference-semantic-conventions 0.1.42 (2026-11).
 
 SPAN_KIND = "openinference.span.kind"
 
+PROJECT_NAME = "openinference.project.name"
+"""On the resource: the project that a server files the spans in."""
+
 LLM = "LLM"
 TOOL = "TOOL"
 AGENT = "AGENT"

@@ -12,7 +12,7 @@ from tests.cli.conftest import Invoke, agentool
 
 @pytest.fixture(autouse=True)
 def files(clean_folder: Path) -> None:
-    for name in ("runs.jsonl", "checks.yaml", "app.py", "sub/traces.json"):
+    for name in ("runs.jsonl", "checks.yaml", "app.py", "other.json", "sub/traces.json"):
         (clean_folder / name).parent.mkdir(exist_ok=True)
         (clean_folder / name).write_text("")
     (clean_folder / ".agentool").mkdir()
@@ -26,7 +26,11 @@ def files(clean_folder: Path) -> None:
         ("runs", "runs.jsonl"),
         ("sub/trace.json", "sub/traces.json"),
         (".agentol", ".agentool"),
-        ("other.csv", ""),
+        ("other.csv", "other.json"),
+        ("prices.csv", ""),
+        ("nothere.jsonl", ""),
+        ("rums.json", ""),
+        ("rusn.jsonl", "runs.jsonl"),
         ("nowhere/runs.jsonl", ""),
         ("", ""),
         ("r\0uns.jsonl", "runs.jsonl"),
@@ -64,9 +68,19 @@ def test_a_command_names_the_file_that_may_be_meant(
     assert len(result.output.splitlines()) <= 2
 
 
-def test_run_names_the_script_that_may_be_meant() -> None:
-    result = agentool("run", "apps.py")
-    assert (result.returncode, result.stderr) == (
-        127,
-        "error: command not found: apps.py\n hint: did you mean 'app.py'?\n",
-    )
+@pytest.mark.parametrize(
+    ("name", "error", "hint"),
+    [
+        ("apps.py", "there is no script apps.py", "did you mean 'app.py'?"),
+        ("nowhere.py", "there is no script nowhere.py", "run -- python your_app.py"),
+        ("sub", "sub is a folder, and no program", "run -- python your_app.py"),
+        ("no-program", "command not found: no-program", "run -- python your_app.py"),
+    ],
+)
+def test_run_names_what_may_be_meant(name: str, error: str, hint: str) -> None:
+    result = agentool("run", name)
+    assert result.returncode == 127
+    first, second = result.stderr.splitlines()
+    assert first == f"error: {error}"
+    assert second.startswith(" hint: ")
+    assert second.endswith(hint)

@@ -157,7 +157,7 @@ def test_show_lists_several_runs_and_accepts_a_number_or_an_id_prefix(
 ) -> None:
     recording.write_bytes(_copies(recorded, 3))
     header, *rows = invoke("show", recording).stdout.splitlines()
-    columns = "# trace agent status steps tools tokens duration input"
+    columns = "# trace started agent status steps tools tokens duration input"
     assert " ".join(header.split()) == columns
     assert len(rows) == 3
     by_number = invoke("show", recording, 2).stdout

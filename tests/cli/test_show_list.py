@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,9 +19,14 @@ from hypothesis import strategies as st
 
 from agentool_otel.cli import main
 from agentool_otel.cli._order import Place, in_order
+from agentool_otel.model.messages import message, text
+from agentool_otel.model.operations import Inference
+from agentool_otel.semconv import agentool as names_of_ours
 from tests.cli.conftest import AGENT, Invoke, agentool
 from tests.click_runner import CliRunner
 from tests.docs.terminal import run_in_terminal
+from tests.reading.sources.encoders.otlp import otlp
+from tests.records import Collected, agent
 
 Documents = list[dict[str, Any]]
 
@@ -266,8 +274,72 @@ def test_no_line_is_wider_than_the_terminal_and_no_number_is_cut(
     place = written([document(n, metrics=metrics, **long) for n in range(1, 101)])
     lines = invoke("show", place).stdout.splitlines()
     assert max(map(len, lines)) <= width
-    assert all("1 h 06 min" in line for line in lines[1:])
-    assert all(("1,234,567,890" in line) == ("tokens" in lines[0]) for line in lines[1:])
+    for column, figure in {"duration": "1 h 06 min", "tokens": "1,234,567,890"}.items():
+        assert all((figure in line) == (column in lines[0]) for line in lines[1:])
+
+
+def test_figures_give_way_to_what_identifies_a_run(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The agent, the time and enough of the input stay; the model goes after the other figures."""
+    spans = Collected()
+    for n in range(3):
+        root = spans.add(agent("booking-agent", input=[message("user", [text(f"Book seat {n}")])]))
+        spans.add(Inference(request_model="gpt-5"), parent=root)
+    Path("spans.json").write_text(json.dumps(otlp(spans.spans)))
+    seen: list[list[str]] = []
+    for width in range(80, 130):
+        monkeypatch.setenv("COLUMNS", str(width))
+        heading, *lines = invoke("show", "spans.json").stdout.splitlines()
+        assert all("2023-11-1" in line and "booking-agent" in line for line in lines)
+        assert all(f"Book seat {n}" in line for n, line in enumerate(lines))
+        if not seen or heading.split() != seen[-1]:
+            seen.append(heading.split())
+    added = [set(wide) - set(narrow) for narrow, wide in pairwise(seen)]
+    assert seen[0] == ["#", "trace", "started", "agent", "status", "duration", "input"]
+    assert added == [{"model"}, {"steps"}, {"tokens"}, {"tools"}]
+
+
+def test_a_run_of_today_has_the_time_and_an_older_one_the_date(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "Asia/Kolkata")
+    time.tzset()
+    try:
+        now = datetime.now(timezone.utc)
+        started = [now.isoformat(), "2019-03-01T22:00:00Z"]
+        place = written([document(n, started_at=at) for n, at in enumerate(started)])
+        older, today = rows(invoke, place)
+        here = now.astimezone(timezone(timedelta(hours=5, minutes=30)))
+        assert older[2] == "2019-03-02"
+        assert today[2] in (f"{here:%H:%M:%S}", f"{here:%m-%d}")  # after midnight
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def test_the_model_that_answered_most_is_named(invoke: Invoke) -> None:
+    spans = Collected()
+    root = spans.add(agent())
+    spans.add(Inference(request_model="small", response_model="small-2"), parent=root)
+    spans.add(Inference(request_model="big"), parent=root)
+    spans.add(Inference(request_model="big"), parent=root)
+    spans.add(agent("quiet"))
+    Path("spans.json").write_text(json.dumps(otlp(spans.spans)))
+    first, second = rows(invoke, "spans.json")
+    assert first[4:6] == ["big", "+1"]
+    assert second[4] == "-"
+
+
+def test_an_inferred_run_is_marked(invoke: Invoke) -> None:
+    spans = Collected()
+    for marks in ({names_of_ours.INFERRED: "run"}, {}):
+        span = spans.add(agent("desk"))
+        span.attributes = {**span.attributes, **marks}
+    Path("spans.json").write_text(json.dumps(otlp(spans.spans)))
+    first, second = invoke("show", "spans.json").stdout.splitlines()[1:]
+    assert "  ~ desk  " in first
+    assert "~" not in second
 
 
 @pytest.mark.parametrize(
@@ -363,7 +435,8 @@ def test_only_the_input_is_cut(tmp_path_factory: pytest.TempPathFactory, width: 
     heading, *lines = shown.splitlines()
     assert all(len(line) <= width for line in lines)
     *names, last = heading.removesuffix("…").split()
-    assert set(names) <= {"#", "trace", "agent", "status", "steps", "tools", "tokens", "duration"}
+    assert set(names) <= {"#", "trace", "started", "agent", "status", "steps", "tools", "tokens",
+                          "duration"}  # fmt: skip
     assert "input".startswith(last)
     complete = "7 s", "49 s", "5 min 43 s"
     assert all(any(item in line for line in lines) for item in complete) == ("duration" in names)

@@ -50,6 +50,13 @@ def test_every_table_is_in_a_document() -> None:
     assert all(f"<!-- table: {name} -->" in documents for name in readme.TABLES)
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/start/ten-minutes.md"])
+def test_what_is_installed_first_is_enough_for_the_first_checks(page: str) -> None:
+    """`cost` for `max_cost_usd`, `eval` for cases in YAML."""
+    [extras] = re.findall(r"pip install '/path/to/[^\[]*\[(.*?)\]'", (ROOT / page).read_text())
+    assert {"cost", "eval"} <= set(extras.split(","))
+
+
 def test_the_version_is_stated_once() -> None:
     from agentool_otel.ground.version import __version__
 

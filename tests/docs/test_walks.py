@@ -11,6 +11,8 @@ from tests.docs.walks import failures, fits, walk, with_real_outputs
 VARIABLE = {
     "ids": ("trace 5f7229b60ad726adf7ca0413ed35c9fe", "trace 22a36f0f39e575bca05ae65c39c0d90a"),
     "times": ("started 2026-11-24 16:17:57Z", "started 2027-01-02 03:04:05Z"),
+    "clocks": ("1  10:11:12  desk", "1  2026-11-24  desk"),
+    "dates": ("1  10:11:12  desk", "1  11-24 10:11  desk"),
     "durations": ("1  +22.2 ms  chat", "1   +1.2 s  chat"),
     "recordings": ("in traces-vm-9-20261124T16.5.jsonl", "in traces-pc-10-20270102T03.4.jsonl"),
     "layout": ("a  b\n\nc", "a b\nc"),

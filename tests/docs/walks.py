@@ -178,6 +178,7 @@ def _comparable(output: str) -> str:
 _VARIABLE = (
     (r"traces-\S+?\.jsonl", "RECORDING"),
     (r"\d{4}-\d\d-\d\d[ T][\d:.]+Z", "TIME"),
+    (r"\b(\d\d-\d\d \d\d:\d\d|\d\d:\d\d:\d\d|\d{4}-\d\d-\d\d)\b", "TIME"),
     (r"\b[0-9a-f]{8,}(:[0-9a-f]{4}\b)?", "ID"),
     (r"[+-]?\d[\d.,]* (ms|s|µs)\b", "DURATION"),
     (r"[+-]\d[\d.,]*%", "CHANGE"),

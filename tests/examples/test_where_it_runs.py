@@ -96,30 +96,71 @@ def run_steps(folder: Path) -> tuple[int, str]:
     return code, output
 
 
+README = (EXAMPLES / "ci" / "README.md").read_text()
+
+
+def commands(start: str) -> str:
+    """The indented commands of the page, from one that begins so."""
+    lines = README[README.index(f"    {start}") :].split("\n\n")[0].splitlines()
+    return "\n".join(line.strip() for line in lines)
+
+
+def build_nothing(folder: Path) -> dict[str, str]:
+    """An environment in which `pip` only makes the files that it is asked for."""
+    (folder / "bin").mkdir()
+    pip = folder / "bin" / "pip"
+    pip.write_text('#!/bin/sh\n[ "$1" = wheel ] && touch vendor/agentool_otel-1-py3-none-any.whl\n'
+                   'echo "$@" >> pip.txt\n')  # fmt: skip
+    pip.chmod(0o755)
+    of_tests = environment(CHECKOUT=str(ROOT))
+    return {**of_tests, "PATH": f"{folder / 'bin'}{os.pathsep}{of_tests['PATH']}"}
+
+
 @pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    """A copy of the files that the workflow names."""
+def project(tmp_path: Path) -> Path:
+    """A project that is not ours, made by the commands of the page."""
     pytest.importorskip("openai")
-    (tmp_path / "examples" / "ci").mkdir(parents=True)
-    shutil.copy(EXAMPLES / "openai_tools.py", tmp_path / "examples")
-    shutil.copy(EXAMPLES / "ci" / "checks.json", tmp_path / "examples" / "ci")
-    return tmp_path
+    folder = tmp_path / "project"
+    folder.mkdir()
+    shown = build_nothing(tmp_path)
+    for start in ("mkdir -p .github", 'cp "$CHECKOUT/examples/openai'):
+        subprocess.run(["bash", "-e", "-c", commands(start)], cwd=folder, env=shown, check=True)
+    return folder
 
 
-def test_the_workflow_passes_and_reports(checkout: Path) -> None:
-    code, output = run_steps(checkout)
+def test_the_workflow_installs_what_its_project_has(project: Path, tmp_path: Path) -> None:
+    file = project / ".github" / "workflows" / "agent-checks.yml"
+    assert yaml.safe_load(file.read_text()) == WORKFLOW
+    [install] = [step["run"] for step in STEPS if step.get("name") == "install"]
+    path = {"PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    subprocess.run(["bash", "-e", "-c", install], cwd=project, env=path, check=True)
+    assert (project / "pip.txt").read_text().splitlines()[1:] == [
+        "install -r requirements.txt",
+        "install vendor/agentool_otel-1-py3-none-any.whl[eval]",
+    ]
+    assert (project / "requirements.txt").read_text() == "openai\n"
+
+
+def test_the_workflow_passes_and_reports(project: Path) -> None:
+    code, output = run_steps(project)
     assert code == 0, output
-    assert 'failures="0"' in (checkout / "report.xml").read_text()
-    assert (checkout / "summary.md").read_text() == (checkout / "report.md").read_text()
+    assert 'failures="0"' in (project / "report.xml").read_text()
+    assert (project / "summary.md").read_text() == (project / "report.md").read_text()
 
 
-def test_the_workflow_fails_with_a_report(checkout: Path) -> None:
-    checks = checkout / "examples" / "ci" / "checks.json"
+def test_the_workflow_fails_with_a_report(project: Path) -> None:
+    checks = project / "checks.json"
     checks.write_text(checks.read_text().replace("Paris", "Rome"))
-    code, output = run_steps(checkout)
+    code, output = run_steps(project)
     assert code == 1
     assert "✗ contains_tool_call: get_weather was called at step_" in output
-    assert "Rome" in (checkout / "summary.md").read_text()
+    assert "Rome" in (project / "summary.md").read_text()
+
+
+def test_without_a_report_only_the_failed_step_fails(project: Path) -> None:
+    (project / "your_agent.py").write_text("raise SystemExit(3)")
+    code, _ = run_steps(project)
+    assert code == 3
 
 
 def test_the_pod_has_a_read_only_root_and_a_volume_for_recordings() -> None:

@@ -1,5 +1,9 @@
 """Arize Phoenix."""
 
-from agentool_otel.ground.integrations import Integration
+from agentool_otel.ground.integrations import Integration, Page
 
-INTEGRATION = Integration("Phoenix", tracers=("arize-*",))
+INTEGRATION = Integration(
+    "Phoenix",
+    tracers=("arize-*",),
+    page=Page("Phoenix", 6006, "/", "<title>Phoenix</title>", takes_spans=True),
+)

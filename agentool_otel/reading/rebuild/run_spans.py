@@ -21,13 +21,24 @@ repeats, where their own calls are not among the spans."""
 class RunSpans:
     """The nodes of one run: its root, if it has one, and everything inside, in order of start."""
 
-    __slots__ = ("copies", "judgements", "link", "nodes", "root", "session", "trace_id")
+    __slots__ = (
+        "copies",
+        "inferences",
+        "judgements",
+        "link",
+        "nodes",
+        "root",
+        "session",
+        "trace_id",
+    )
 
     def __init__(self, trace_id: str, root: Node | None, nodes: list[Node]):
         self.trace_id = trace_id
         """The rebuilt trace's id."""
         self.root = root
         self.nodes = nodes
+        self.inferences: list[Node] = []
+        """Its model calls, each once, in order; known once the document is built."""
         self.link: dict[str, Any] = {}
         """References to other traces, for its metadata."""
         self.copies = 0

@@ -11,7 +11,7 @@ import orjson
 from agentool_otel.dialects import LazyJson
 from agentool_otel.ground.json_codec import dumps
 from agentool_otel.model.documents import AssertionResult, EvalResult, ReasoningTrace
-from agentool_otel.model.operations import Inference
+from agentool_otel.model.operations import Inference, ToolExecution
 from agentool_otel.reading.rebuild.cost import Prices, add_cost
 from agentool_otel.reading.rebuild.evaluation_spans import Anchor, anchor_of
 from agentool_otel.reading.rebuild.frameworks import framework_of
@@ -23,6 +23,7 @@ from agentool_otel.reading.rebuild.run_spans import RunSpans
 from agentool_otel.reading.rebuild.steps.model_calls import leaf_inferences
 from agentool_otel.reading.rebuild.trace_fields import document_of
 from agentool_otel.reading.rebuild.tree import Node, is_guessed
+from agentool_otel.semconv import agentool
 
 if TYPE_CHECKING:
     from agentool_otel.reading.rebuild.result_spans import Verdicts
@@ -52,12 +53,14 @@ class Rebuilt:
         "_fidelity",
         "_judgements",
         "_may_hide",
+        "_models",
         "_relink",
         "_settled",
         "_trace",
         "anchor",
         "batch",
         "guessed",
+        "is_inferred",
     )
 
     def __init__(
@@ -87,6 +90,9 @@ class Rebuilt:
         self.anchor: Anchor | None = anchor_of(run.root, run.nodes)
         """The span that a judgement of the run is about; None if there is none."""
         self._document = document_of(run, subtraces)
+        self._models = [*filter(None, map(_model_of, run.inferences))]
+        self.is_inferred = run.root is not None and _inferred(run.root) == "run"
+        """Whether the run is a plain loop around a client, which no span of its own reports."""
         self.guessed = sum(map(is_guessed, run.all_nodes))
         """Number of spans of no known vocabulary, read by the names of their attributes alone."""
         self._may_hide = any(may_hide(node.span) for node in run.all_nodes)
@@ -161,13 +167,32 @@ class Rebuilt:
     def models(self) -> list[str]:
         """Return the names of the models that were called, the most often called first.
 
-        The name is that of the response, else that of the request. Links the spans of the run once
+        The name is that of the response, else that of the request.
+        """
+        return [name for name, _ in Counter(self._models).most_common()]
+
+    def calls(self) -> list[Node]:
+        """Return the model calls, each once, in order of start. Links the spans of the run once
         more.
         """
-        calls = leaf_inferences(self._relink().nodes)
-        operations = [call.operation for call in calls if isinstance(call.operation, Inference)]
-        names = [operation.response_model or operation.request_model for operation in operations]
-        return [name for name, _ in Counter(name for name in names if name).most_common()]
+        return leaf_inferences(self._relink().nodes)
+
+    def calls_of_unknown_length(self) -> set[str]:
+        """Return the ids of the tool calls whose times are those of the messages around them: none
+        lasted longer. Links the spans of the run once more.
+        """
+        operations = (node.operation for node in self._relink().nodes if _inferred(node) == "times")
+        return {
+            operation.call_id
+            for operation in operations
+            if isinstance(operation, ToolExecution) and operation.call_id is not None
+        }
+
+    def span_ids(self) -> set[tuple[str, str]]:
+        """Return the trace id and span id of each of its spans as they were recorded, without those
+        of the runs inside it. Links the spans of the run once more.
+        """
+        return {(node.span.trace_id, node.span.span_id) for node in self._relink().all_nodes}
 
     def framework(self) -> str | None:
         """Return the framework it was made in; None if the spans do not show it. Links the spans of
@@ -197,6 +222,17 @@ class Rebuilt:
             return line
         except TypeError:  # what orjson cannot write: integers above 64 bits, deep nesting
             return dumps(self.document).encode()
+
+
+def _inferred(node: Node) -> object:
+    return node.span.attributes.get(agentool.INFERRED)
+
+
+def _model_of(call: Node) -> str | None:
+    operation = call.operation
+    if not isinstance(operation, Inference):
+        return None
+    return operation.response_model or operation.request_model
 
 
 def _spliced(value: Any) -> orjson.Fragment:

@@ -44,7 +44,7 @@ _OF_TOOLS = (McpRequest, ToolExecution, Unclassified)
 
 
 def document_of(run: RunSpans, subtraces: dict[Node, str]) -> dict[str, Any]:
-    """Return the trace of a run as a JSON object.
+    """Return the trace of a run as a JSON object, and keep the model calls of the run.
 
     Args:
         run: its spans, linked.
@@ -52,7 +52,7 @@ def document_of(run: RunSpans, subtraces: dict[Node, str]) -> dict[str, Any]:
     """
     root, nodes = run.root, run.nodes
     attributes = root.span.attributes if root is not None else {}
-    inferences = leaf_inferences(nodes)
+    inferences = run.inferences = leaf_inferences(nodes)
     document: dict[str, Any] = {"trace_id": run.trace_id}
     put(document, "agent_id", agent_id_of(run).value)
     set_known(document, "session_id", _session_id(run))

@@ -96,7 +96,7 @@ def decide(
     check(("traces",) if joined is None else ())
     if joined is None:
         refuse_unsupported()
-    refuse_misspelt()
+    refuse_misspelt(of_opentelemetry=joined is None)
     dialect = environment.usable(environment.GENERATION, _dialect, None)
     endpoint_in_code = configuration.endpoint is not None
     spans = _spans_plan(configuration, joined == "first", before, say)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext
@@ -21,7 +22,8 @@ from agentool_otel.content.policy import Policy
 from agentool_otel.ground import environment
 from agentool_otel.model.spans import SpanRecord
 from agentool_otel.otlp.protobuf_decoder import decode_span
-from agentool_otel.otlp.protobuf_encoder import encode_span, is_whole
+from agentool_otel.otlp.protobuf_encoder import encode_span, is_whole, scope_of
+from agentool_otel.otlp.protobuf_encoder import span_of as bytes_of_span
 from agentool_otel.reading.sources.files.span_files import SpanFiles
 from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.tracing.export.masking.spans import Masking
@@ -92,7 +94,44 @@ def test_a_request_gains_the_names_and_nothing_else_changes() -> None:
 @pytest.mark.parametrize("span", [*finished(), span_of({"gen_ai.operation.name": "chat"}, "other")])
 def test_a_foreign_span_stays_the_same_to_the_byte(span: ReadableSpan) -> None:
     request = encode_span(span)
-    assert add_vocabulary(request, MOST) is request
+    sent = add_vocabulary(request, MOST)
+    assert (bytes_of_span(sent), scope_of(sent)) == (bytes_of_span(request), scope_of(request))
+
+
+def of_program(resource: dict[str, Any], scope: str) -> bytes:
+    span = span_of({"gen_ai.operation.name": "chat"}, scope)
+    return encode_span(
+        ReadableSpan(
+            "span",
+            span.context,
+            resource=Resource(resource),
+            attributes=span.attributes,
+            instrumentation_scope=span.instrumentation_scope,
+            start_time=1,
+        )
+    )
+
+
+@pytest.mark.parametrize("scope", ["agentool_otel", "another"])
+def test_the_service_is_the_project_of_all_spans(scope: str) -> None:
+    """A server shows a trace in one project, whoever made its spans."""
+    request = add_vocabulary(of_program({"service.name": "shop", "a": 1}, scope), MOST)
+    assert is_whole(request)
+    assert read(request).resource == {
+        "service.name": "shop",
+        "a": 1,
+        "openinference.project.name": "shop",
+    }
+
+
+@pytest.mark.parametrize(
+    "resource",
+    [{}, {"service.name": "unknown_service:python"}, {"openinference.project.name": "mine"}],
+)
+def test_a_project_is_neither_invented_nor_replaced(resource: dict[str, Any]) -> None:
+    if "openinference.project.name" in resource:
+        resource = {"service.name": "shop", **resource}
+    assert read(add_vocabulary(of_program(resource, "agentool_otel"), MOST)).resource == resource
 
 
 @pytest.mark.parametrize("size", [1_000, 400_000, 900_000])
