@@ -30,7 +30,7 @@ def ask(question: str, *, fails: bool, model: str = "m") -> None:
 
 
 def statuses(spans: Any) -> list[str]:
-    return [item.trace.status for item in rebuild(records(spans.finished()))]
+    return [str(item.trace.status) for item in rebuild(records(spans.finished()))]
 
 
 @pytest.mark.parametrize("content", [True, False], ids=["content", "no content"])
