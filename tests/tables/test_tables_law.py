@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from typing import Any
 
 import msgspec
@@ -64,15 +65,21 @@ span_records = st.builds(
 )
 
 
+def _replaced(representation: str) -> str:
+    """Return the representation of a value with U+FFFD for lone surrogates, as JSON is read."""
+    return re.sub(r"\\ud[89a-f][0-9a-f]{2}", "\ufffd", representation)
+
+
 @given(attribute_values)
 def test_a_cell_has_the_value(value: Any) -> None:
-    assert repr(value_of(cell(value))) == repr(value)
+    assert repr(value_of(cell(value))) == _replaced(repr(value))
 
 
 @given(st.lists(span_records, max_size=4))
 def test_spans_come_back(records: list[SpanRecord]) -> None:
     batch = _through_parquet(spans.batch_of_spans(records), spans.SCHEMA)
-    assert [*map(_exact, spans.spans_of(batch))] == [*map(_exact, records)]
+    read = [*map(_exact, spans.spans_of(batch))]
+    assert read == [_replaced(_exact(record)) for record in records]
 
 
 @given(st.lists(strategies.traces, max_size=4), st.integers(1, 4))

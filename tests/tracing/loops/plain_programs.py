@@ -82,9 +82,8 @@ def trees(spans: Any) -> list[str]:
     below: dict[int, list[Any]] = {}
     roots: list[Any] = []
     for span in finished:
-        parent = span.parent
-        is_root = parent is None or parent.span_id not in ids
-        (roots if is_root else below.setdefault(parent.span_id, [])).append(span)
+        above = span.parent.span_id if span.parent is not None else None
+        (below.setdefault(above, []) if above in ids else roots).append(span)
 
     def tree(span: Any) -> str:
         inside = [tree(each) for each in below.get(span.context.span_id, ())]

@@ -55,9 +55,10 @@ class _Offers:
         self._of_trace: dict[int, list[_Place]] = {}
 
     def sure_for(self, number: int, trace_of: Callable[[int], int] | None) -> list[_Place]:
-        """Return the only call, or those of the OTel trace of the call that needs the key."""
+        """Return the only call, or those of the OTel trace of the call that needs the key; all of
+        them where traces do not count."""
         if len(self.places) == 1 or trace_of is None:
-            return self.places[:1] if len(self.places) == 1 else []
+            return self.places
         if not self._of_trace:
             for place in self.places:
                 self._of_trace.setdefault(trace_of(place[2]), []).append(place)
@@ -111,7 +112,8 @@ class Joining:
         """Tie every call to those that offer what it needs; the rest is `group_of`'s.
 
         Args:
-            trace_of: the number of the OTel trace of a call, if each is part of one.
+            trace_of: the number of the OTel trace of a call, if it is part of one. By default every
+                key ties a call to the nearest that offers it.
             waits: whether a call for which nothing is sure is left to `join_unsure`.
         """
         for part in self._needed.parts():
