@@ -79,7 +79,7 @@ def trees(spans: Any) -> list[str]:
     """Return the trace of each root as `name[child, child]`, in order of start."""
     finished = sorted(spans.finished(), key=lambda span: span.start_time)
     ids = {span.context.span_id for span in finished}
-    below: dict[int, list[Any]] = {}
+    below: dict[int | None, list[Any]] = {}
     roots: list[Any] = []
     for span in finished:
         above = span.parent.span_id if span.parent is not None else None
