@@ -90,8 +90,17 @@ def test_their_spans_are_as_without_us(
 @beside
 @in_both_orders
 def test_ours_are_complete(framework: str, tracer: str, situation: str, order: str) -> None:
-    played = _played(framework, tracer, order)[situation]
-    assert played["recorded"] == expected_text(framework, situation)
+    recorded = _played(framework, tracer, order)[situation]["recorded"]
+    expected = expected_text(framework, situation)
+    if expected.startswith("invoke_agent\n") and not recorded.startswith("invoke_agent\n"):
+        # Below a span of another tracer no run is inferred: a rebuild joins its calls.
+        assert order == "ours theirs"
+        recorded, expected = map(_trajectory, (recorded, expected))
+    assert recorded == expected
+
+
+def _trajectory(text: str) -> str:
+    return text.partition("\ntrajectory of ")[2]
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@
 
 A framework's callbacks do not make its span the current one, so the span of a provider's SDK, or of
 a tracer around it, becomes a root: a loose call that duplicates one of the run. So does the span of
-a server that gets no trace context. It has the same response id, is from another tracer, and lies
-within the time of the run's call. Without a run two
-loose calls duplicate each other in the same way. A failed call has no response id, so its duplicate
+a server that gets no trace context. It has the same response id, is from another tracer, and one of
+the two lasts while the other does. Without a run two loose calls duplicate each other in the same
+way. A failed call has no response id, so its duplicate
 stays.
 
 Seen with OpenInference's LangChain 0.1.80 beside its OpenAI 0.1.66, OpenLLMetry's OpenAI 0.62.4 and
@@ -13,6 +13,7 @@ the spans of anthropic 2.12.0.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from operator import attrgetter
@@ -78,8 +79,8 @@ class AnsweredCalls:
             self._rows.add(response % _PARTS, response, call.start_ns, call.end_ns, scope, number)
 
     def duplicates(self, others: AnsweredCalls) -> set[int]:
-        """Return the numbers of these calls that duplicate one of the others: another tracer's that
-        lasts while they do."""
+        """Return the numbers of these calls that duplicate one of the others: another tracer's, one
+        of which lasts while the other does."""
         numbers: set[int] = set()
         for part in self._rows.parts():
             own: dict[int, list[_Row]] = defaultdict(list)
@@ -90,7 +91,9 @@ class AnsweredCalls:
                 if row.response in own:
                     around[row.response].append(row)
             for response, rows in around.items():
-                numbers.update(_within(sorted(own[response]), sorted(rows)))
+                calls, others_of_it = sorted(own[response]), sorted(rows)
+                numbers.update(_within(calls, others_of_it))
+                numbers.update(_around(calls, others_of_it))
         return numbers
 
     def pairs(self, trace_of: Callable[[int], int]) -> Iterator[tuple[int, int]]:
@@ -138,6 +141,16 @@ def _within(calls: list[_Row], others: list[_Row]) -> Iterator[int]:
             latest = _last_two(latest, others[begun])
             begun += 1
         if any(row.end_ns >= call.end_ns and row.scope != call.scope for row in latest):
+            yield call.number
+
+
+def _around(calls: list[_Row], others: list[_Row]) -> Iterator[int]:
+    """Yield the numbers of calls within which one of others of another tracer lies."""
+    starts = [row.start_ns for row in others]
+    for call in calls:
+        first = bisect_left(starts, call.start_ns)
+        near = others[first : first + _NEAR]
+        if any(row.end_ns <= call.end_ns and row.scope != call.scope for row in near):
             yield call.number
 
 
