@@ -28,6 +28,8 @@ class History(NamedTuple):
 
     results: Mapping[str, Part]
     """By the id of its call, each result of a tool after the last answer."""
+    calls: Sequence[Link]
+    """The tool calls in it that have ids."""
     answers: Sequence[Link]
     """Its answers, the last one first."""
     turn: Sequence[Message]
@@ -50,12 +52,14 @@ class History(NamedTuple):
 
     @property
     def earlier(self) -> list[list[Link]]:
-        """Return what the call refers to further back: it may be in the same session."""
-        return [*self.links, *([answer] for answer in self.answers[1:])]
+        """Return what the call refers to, also further back: it is in the same session."""
+        groups = [*self.links, [*self.calls], *([answer] for answer in self.answers[1:])]
+        return [each for each in groups if each]
 
 
 def history_of(operation: Inference, messages: Sequence[Message]) -> History:
     """Return what the messages of a call prove; of a long history, its end and its beginning."""
+    calls: list[Link] = []
     answers: list[Link] = []
     answer: list[Message] = []
     results: dict[str, Part] = {}
@@ -65,6 +69,7 @@ def history_of(operation: Inference, messages: Sequence[Message]) -> History:
     for message in _end_of(messages):
         if role_of(message) == "assistant":
             answer.append(message)
+            calls += _call_links(message)
             continue
         if answer:
             answers.append(("answer", _hash_of(question, answer)))
@@ -86,6 +91,7 @@ def history_of(operation: Inference, messages: Sequence[Message]) -> History:
     answers = answers[: -_ANSWERS - 1 : -1]
     return History(
         results=results,
+        calls=calls,
         answers=answers,
         turn=turn,
         question=question,
@@ -112,12 +118,7 @@ def _end_of(messages: Sequence[Message]) -> Sequence[Message]:
 def links_of(history: History, operation: Inference) -> list[Link]:
     """Return what the answer to a call offers to later calls."""
     output = operation.output or ()
-    links: list[Link] = [
-        ("call", part["id"])
-        for message in output
-        for part in requests_in(message)
-        if isinstance(part.get("id"), str) and part["id"]
-    ]
+    links = [link for message in output for link in _call_links(message)]
     if operation.response_id is not None:
         links.append(("response", operation.response_id))
     links += [("answer", _hash_of(history.question, [message])) for message in output]
@@ -129,6 +130,11 @@ def links_of(history: History, operation: Inference) -> list[Link]:
 def requests_in(message: Message) -> list[Part]:
     """Return the parts of an answer that request tools of the program."""
     return [part for part in parts_of(message) if part.get("type") == "tool_call"]
+
+
+def _call_links(answer: Message) -> list[Link]:
+    ids = (part.get("id") for part in requests_in(answer))
+    return [("call", call_id) for call_id in ids if isinstance(call_id, str) and call_id]
 
 
 def _hash_of(question: int, answer: Iterable[Message]) -> int:

@@ -72,6 +72,7 @@ class Loop:
 
     __slots__ = (
         "answered_ns",
+        "began_ns",
         "calls",
         "failed_key",
         "failure",
@@ -89,6 +90,7 @@ class Loop:
         self.root = root
         self.session = session
         self.outer_id = outer_id
+        self.began_ns = 0 if root.live is None else root.live.start_ns
         self.calls = 0
         """Model calls under way."""
         self.tools = 0
@@ -133,16 +135,22 @@ class Loop:
             if isinstance(part.get("id"), str)
         }
 
-    def add_tools(self, results: Mapping[str, Part]) -> None:
+    def add_tools(self, results: Mapping[str, Part], before: Loop | None = None) -> None:
         """Add the tools whose results a call sends, unless a span has executed them.
 
         Each lasts from the answer to the call: what it took of that time is unknown.
+
+        Args:
+            results: by the id of its call, each result that is sent.
+            before: the loop that requested them, if that is another one.
         """
-        live, requests = self.root.live, self.requests
-        self.requests = {}
-        if live is None or live.run is None or not live.recording:
+        asking = self if before is None else before
+        self.answered_ns = max(asking.answered_ns, self.began_ns)
+        requests, asking.requests = asking.requests, {}
+        live, other = self.root.live, asking.root.live
+        if live is None or other is None or other.run is None or not live.recording:
             return
-        pending = {call.id for call in live.run.pending()}
+        pending = {call.id for call in other.run.pending()}
         steps: list[tuple[StepSpan, Part]] = []
         for call_id, part in requests.items():
             if call_id in results and call_id in pending:

@@ -135,21 +135,31 @@ class OpenLoops:
             self._touch(loop)
 
     def session_of(self, history: History) -> str | None:
-        """Return the session of the turn that a call follows, None if there is none."""
-        last = _last.get().session
+        """Return the session of the turn that a call follows, None if there is none.
+
+        All that the call refers to counts, the surest first; where that fits several sessions, the
+        first question decides, and then the context.
+        """
+        fitting: dict[str, int] = {}
+        """Sessions, each with the hash of its first question."""
         with self._lock:
             for links in history.earlier:
-                known = [each for link in links for each in self._sessions.get(link, ())]
-                sessions = {session for session, _ in known}
-                if len(sessions) > 1:
-                    sessions = {
-                        session for session, first in known if first == history.first
-                    } or sessions
-                if len(sessions) == 1:
-                    return sessions.pop()
-                if sessions:
-                    return last if last in sessions else None
-        return None
+                known = {
+                    session: first
+                    for link in links
+                    for session, first in self._sessions.get(link, ())
+                    if not fitting or session in fitting
+                }
+                fitting = known or fitting
+                if len(fitting) == 1:
+                    break
+        if len(fitting) > 1:
+            alike = {session: 0 for session, first in fitting.items() if first == history.first}
+            fitting = alike or fitting
+        if len(fitting) > 1:
+            last = _last.get().session
+            return last if last in fitting else None
+        return next(iter(fitting), None)
 
     # ---- their life
     def add(self, loop: Loop) -> Loop | None:

@@ -140,11 +140,15 @@ def place(
         session = open_loops.session_of(history) or new_session()
         parent = identify(parent, {agentool.SESSION_ID: session})
     before = open_loops.elsewhere(history)
-    if before is not None:
-        before.end(interrupted="continued")
     if is_forced or not read.get("tools"):
+        if before is not None:
+            before.end(interrupted="continued")
         return Place(parent, history, session, None)
     loop = begin_loop(parent, session, outer_id, [*history.turn])
+    if before is not None:
+        if loop is not None:
+            loop.add_tools(history.results, before)
+        before.end(interrupted="continued")
     if loop is None:
         return None
     settings.on_end = end_loops

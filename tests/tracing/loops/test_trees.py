@@ -284,7 +284,11 @@ def test_a_loop_over_several_requests_is_a_run_in_each(
     for _ in range(3):
         with tracer.start_as_current_span("POST", kind=SpanKind.SERVER):
             program.send(program.step())
-    assert trees(spans) == ["POST[invoke_agent[chat]]"] * 3
+    assert trees(spans) == [
+        "POST[invoke_agent[chat]]",
+        "POST[invoke_agent[search, chat]]",
+        "POST[invoke_agent[search, weather, chat]]",
+    ]
     assert [root["agentool.status"] for root in roots(spans)] == [
         "in_progress",
         "in_progress",
@@ -340,3 +344,37 @@ def test_content_off_keeps_no_text(client: Any, spans: Any, model: LoopbackModel
     assert len(sessions(spans)) == 1
     assert "canary" not in str([dict(span.attributes) for span in spans.finished()])
     assert "page of" not in str([dict(span.attributes) for span in spans.finished()])
+
+
+def test_ids_of_calls_tell_chats_apart_that_begin_alike(
+    client: Any, spans: Any, model: LoopbackModel
+) -> None:
+    programs = [Program(client) for _ in range(2)]
+    for question in ("hi", "more"):
+        for number, program in enumerate(programs):
+            answer = "done" if question == "hi" else f"Answer {number}"
+            model.push(call("search", q="1"), answer)
+            program.ask(question)
+    in_order = [root["agentool.session.id"] for root in roots(spans)]
+    assert in_order[:2] == in_order[2:]
+    assert len(set(in_order)) == 2
+
+
+def test_a_tool_that_another_request_approves_is_in_the_later_run(
+    client: Any, spans: Any, model: LoopbackModel
+) -> None:
+    assert settings.provider is not None
+    tracer = settings.provider.get_tracer("web")
+    program = Program(client)
+    program.messages.append({"role": "user", "content": "Q"})
+    model.push(call("search", q="a"), "Done.")
+    with tracer.start_as_current_span("POST", kind=SpanKind.SERVER):
+        calls = program.step()
+    with tracer.start_as_current_span("POST", kind=SpanKind.SERVER):
+        program.send(calls)
+        program.step()
+    assert trees(spans) == ["POST[invoke_agent[chat]]", "POST[invoke_agent[search, chat]]"]
+    for span in spans.finished():
+        above = span.parent
+        starts = {each.context.span_id: each.start_time for each in spans.finished()}
+        assert above is None or starts.get(above.span_id, 0) <= span.start_time
