@@ -114,3 +114,21 @@ def test_each_turn_of_a_whole_chat_is_one_run_of_one_session(turns: list[int]) -
     assert [trace["metrics"]["tool_call_count"] for trace in traces] == turns
     assert len({trace.get("session_id") for trace in traces}) == 1
     assert ("session_id" in traces[0]) == (len(turns) > 1)
+
+
+def test_turns_that_continue_a_response_are_one_session() -> None:
+    spans = Collected()
+    for turn, previous in enumerate([None, "resp_0"]):
+        spans.add(
+            Inference(
+                provider="p",
+                input=[message("user", [text(f"question {turn}")])],
+                output=[message("assistant", [text(f"answer {turn}")])],
+                response_id=f"resp_{turn}",
+                previous_response_id=previous,
+            ),
+            trace=turn + 1,
+        )
+    one, other = (item.trace.to_dict() for item in rebuild(spans.spans))
+    assert (one["input"], other["input"]) == ("question 0", "question 1")
+    assert one["session_id"] == other["session_id"]

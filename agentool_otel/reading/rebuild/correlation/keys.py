@@ -88,11 +88,11 @@ def keys_of(node: Node) -> Keys:
         (turns_before if _asks(operation.input or ()) else needed).append(response)
     needed += repeated
     if operation.response_id is not None:
-        offered.append(stable_hash("response", operation.response_id))
+        turn.append(stable_hash("response", operation.response_id))
+        offered += turn
         # One SDK may record the messages, and another, in a trace of its own, only the call.
         has_content = operation.input or operation.output
         (offered if has_content else needed).append(stable_hash("told", operation.response_id))
-        turn.append(offered[-1])
     for message in operation.output or ():
         offered += _offered(state, message)
         if not _requests(message):
