@@ -24,7 +24,7 @@ calls = st.lists(
 
 
 @given(calls, calls)
-def test_a_duplicate_lies_within_a_call_of_another_tracer(
+def test_of_a_duplicate_and_a_call_of_another_tracer_one_lies_within_the_other(
     own: list[Answered], others: list[Answered]
 ) -> None:
     result, parent = AnsweredCalls(), AnsweredCalls()
@@ -37,10 +37,13 @@ def test_a_duplicate_lies_within_a_call_of_another_tracer(
         for number, call in enumerate(own)
         for answered in others
         if call.response_id == answered.response_id
-        and answered.start_ns <= call.start_ns
-        and call.end_ns <= answered.end_ns
+        and (_is_within(call, answered) or _is_within(answered, call))
         and call.scope != answered.scope
     }
+
+
+def _is_within(one: Answered, other: Answered) -> bool:
+    return other.start_ns <= one.start_ns and one.end_ns <= other.end_ns
 
 
 @given(ranks, st.tuples(st.integers(0, 6), st.integers(0, 2)))

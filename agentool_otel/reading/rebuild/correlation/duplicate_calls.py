@@ -145,13 +145,26 @@ def _within(calls: list[_Row], others: list[_Row]) -> Iterator[int]:
 
 
 def _around(calls: list[_Row], others: list[_Row]) -> Iterator[int]:
-    """Yield the numbers of calls within which one of others of another tracer lies."""
+    """Yield the numbers of calls within which one of others of another tracer lies, both sorted by
+    start: of those that begin later, the two that end first are enough, if they are of two tracers.
+    """
     starts = [row.start_ns for row in others]
+    later: list[list[_Row]] = [[]]
+    for row in reversed(others):
+        later.append(_first_two(later[-1], row))
+    later.reverse()
     for call in calls:
-        first = bisect_left(starts, call.start_ns)
-        near = others[first : first + _NEAR]
-        if any(row.end_ns <= call.end_ns and row.scope != call.scope for row in near):
+        rows = later[bisect_left(starts, call.start_ns)]
+        if any(row.end_ns <= call.end_ns and row.scope != call.scope for row in rows):
             yield call.number
+
+
+def _first_two(first: list[_Row], row: _Row) -> list[_Row]:
+    """Return those of up to three calls that end first, one of a tracer."""
+    by_scope: dict[int, _Row] = {}
+    for item in sorted((*first, row), key=attrgetter("end_ns"), reverse=True):
+        by_scope[item.scope] = item
+    return sorted(by_scope.values(), key=attrgetter("end_ns"))[:2]
 
 
 def _last_two(latest: list[_Row], row: _Row) -> list[_Row]:
