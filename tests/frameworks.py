@@ -114,7 +114,6 @@ AGENTS = [
     *("tests/integrations/openai_agents", "tests/integrations/pydantic_ai"),
 ]
 OTHER_TESTS = {
-    "openai-2": TESTS,
     # Without the comparisons with the official encoder, which said less then.
     "oldest": [
         *TESTS,
