@@ -103,7 +103,7 @@ def _word_likeness(one: str, other: str) -> float:
 
 def _spelling(one: str, other: str) -> float:
     """Return how alike two words are; two letters of one may have changed places."""
-    changed = len(one) > _SHORTEST and sorted(one) == sorted(other)
+    changed = len(one) >= _SHORTEST and sorted(one) == sorted(other)
     return 0.9 if changed and one != other else _likeness(one, other)
 
 

@@ -9,6 +9,7 @@ _MENU = {
     "Guides": [
         "guides/index",
         "guides/your-agent",
+        "guides/plain-loop",
         "guides/frameworks",
         "guides/frameworks/*",
         "guides/privacy",
