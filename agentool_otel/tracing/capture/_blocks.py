@@ -49,6 +49,11 @@ class Block(BothWays):
         """Handle the end of the call, whose span has ended."""
 
     @property
+    def _is_followed(self) -> bool:
+        """Return whether later calls go by its result, even if it is not recorded."""
+        return False
+
+    @property
     def _complete(self) -> bool:
         """Return whether the answer is marked as complete."""
         return True
@@ -83,13 +88,15 @@ class Block(BothWays):
     def _end(
         self, step: StepSpan, error: BaseException | None, interrupted: str | None = None
     ) -> None:
+        operation = step.operation
         with guarded(f"finishing {self._what}"):
-            operation = self._operation()
             if step.recording:
-                step.operation = operation
+                step.operation = operation = self._operation()
                 step.fields.clear()
+            elif self._is_followed:
+                operation = self._operation()
             if self._complete:
                 interrupted = None
         step.end(error, interrupted=interrupted)
         with guarded(f"finishing {self._what}"):
-            self._ended(step.operation, error, interrupted)
+            self._ended(operation, error, interrupted)

@@ -31,8 +31,7 @@ from agentool_otel.tracing.spans.exceptions import failed_status
 from agentool_otel.tracing.spans.failure import cut_off
 from agentool_otel.tracing.spans.live import begin, parent_for
 from agentool_otel.tracing.spans.live_tool import Tool, ToolSpan
-from agentool_otel.tracing.spans.requested_calls import any_pending
-from agentool_otel.tracing.spans.run import current_run
+from agentool_otel.tracing.spans.run import RUN_KEY, current_run
 from agentool_otel.tracing.spans.settings import contain, guarded, settings
 from agentool_otel.tracing.spans.step_spans import StepSpan
 
@@ -78,7 +77,9 @@ class ToolSite:
             parent = parent_for(outer)
             if parent is None:
                 return None
-            loop = self._loop(args, kwargs) if any_pending() else None
+            loop: Loop | None = None
+            if settings.on_end is not None and parent.get(RUN_KEY) is None:
+                loop = self._loop(args, kwargs)
             call = _ToolCall(self.tool, parent if loop is None else loop.inside(parent))
             call.site = self
             call.outer = outer

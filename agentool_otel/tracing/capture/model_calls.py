@@ -80,7 +80,7 @@ class ModelCall(Block):
         """
         with guarded("reading the output of a model call"):
             step = self._step
-            reads = step is not None and (step.recording or self._in_loop)
+            reads = step is not None and (step.recording or self._is_followed)
             if step is not None and reads and self._answer.add(answer, finish_reason):
                 self._chunks.record(self._so_far, step.context)
 
@@ -139,7 +139,7 @@ class ModelCall(Block):
         step = StepSpan(live, operation, self._what, parent)
         if live is not None and self._place is not None:
             live.input_key = self._place.input_key
-        if live is not None and (step.recording or self._in_loop):
+        if live is not None and (step.recording or self._is_followed):
             if not step.wants_content and step.recording and awaits_results():
                 with guarded("reading the input of a model call"):
                     live.answers_calls(content().get("input"))
@@ -149,7 +149,7 @@ class ModelCall(Block):
         return step
 
     @property
-    def _in_loop(self) -> bool:
+    def _is_followed(self) -> bool:
         """Return whether the call is part of a plain loop, which goes by what it requests even
         where it is not sampled."""
         return self._place is not None and self._place.in_loop

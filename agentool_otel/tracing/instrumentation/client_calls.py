@@ -296,20 +296,21 @@ def start(call: ClientCall, owner: Any, parameters: dict[str, Any]) -> Ending | 
         # Read now: the caller may change the list while the call is under way.
         content = cache(lambda: call.content(parameters))
         where = _place(call, operation, content, parameters)
-        live = begin(
-            operation,
-            scope=call.scope,
-            parent=None if where is None else where.context,
-            owner=call.owner,
-            content_follows=True,
-        )
-        if live is None:
-            return None
+        live: LiveSpan | None = None
         try:
-            return _started(call, live, operation, content, where)
+            live = begin(
+                operation,
+                scope=call.scope,
+                parent=None if where is None else where.context,
+                owner=call.owner,
+                content_follows=True,
+            )
+            return None if live is None else _started(call, live, operation, content, where)
         except Exception as error:
-            if is_interruption(error):
+            if live is not None and is_interruption(error):
                 live.cut_off(error)
+            if where is not None:
+                where.failed(error)
             raise
     return None
 

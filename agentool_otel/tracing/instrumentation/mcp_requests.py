@@ -25,7 +25,6 @@ from agentool_otel.tracing.loops.loop import Loop
 from agentool_otel.tracing.loops.open_loops import open_loops
 from agentool_otel.tracing.loops.placement import tool_loop
 from agentool_otel.tracing.spans.around import executes_tool
-from agentool_otel.tracing.spans.requested_calls import any_pending
 from agentool_otel.tracing.spans.run import requested_id
 from agentool_otel.tracing.spans.settings import guarded
 from agentool_otel.tracing.spans.step_spans import StepSpan, start_step
@@ -210,7 +209,7 @@ def start_request(
         content = lambda: {"arguments": sent()}  # noqa: E731
         context = get_current() if parent is None else parent
         if side == "client" and name is not None and not executes_tool(context):
-            if parent is None and any_pending():
+            if parent is None:
                 loop = tool_loop(name, sent)
                 parent = None if loop is None else loop.inside(context)
                 context = context if parent is None else parent

@@ -13,7 +13,7 @@ from agentool_otel.tracing.spans.settings import guarded, settings
 __all__ = ["end_left", "end_loops", "forget_loops", "watch"]
 
 _EVERY_S = 15.0
-_lock = threading.Lock()
+_lock = threading.RLock()  # reentrant, for signal handlers
 _thread: threading.Thread | None = None
 
 
@@ -48,7 +48,7 @@ def end_left(loop: Loop, interrupted: str) -> None:
 def forget_loops() -> None:
     """Forget all loops, in a forked child: its parent goes on with them."""
     global _thread, _lock
-    _thread, _lock = None, threading.Lock()
+    _thread, _lock = None, threading.RLock()
     open_loops.clear()
 
 

@@ -1,4 +1,4 @@
-"""What the messages of a model call prove about the calls before it.
+"""Evidence in the messages of a model call of the calls before it.
 
 A call continues a loop if it sends the results of tool calls that the loop's last answer requested,
 if it continues that response, or if its messages contain that answer. Each of these is a `Link`:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from opentelemetry.context import Context
 
 from agentool_otel.content.policy import as_text
+from agentool_otel.model.evidence import Fingerprint, fits
 from agentool_otel.model.messages import Message, Part
 from agentool_otel.model.operations import AgentInvocation, Inference, ToolExecution
 from agentool_otel.providers.calls import parse_structured
@@ -17,6 +18,7 @@ from agentool_otel.tracing.loops.history import Link, requests_in
 from agentool_otel.tracing.spans.exceptions import error_type_of, failed_status
 from agentool_otel.tracing.spans.identity import IDENTITY_KEY
 from agentool_otel.tracing.spans.live import begin
+from agentool_otel.tracing.spans.requested_calls import Call, calls_in
 from agentool_otel.tracing.spans.run import RUN_KEY
 from agentool_otel.tracing.spans.sdk_spans import context_with
 from agentool_otel.tracing.spans.settings import settings
@@ -71,6 +73,7 @@ class Loop:
     """
 
     __slots__ = (
+        "_executed",
         "answered_ns",
         "began_ns",
         "calls",
@@ -78,6 +81,7 @@ class Loop:
         "failure",
         "links",
         "outer_id",
+        "requested",
         "requests",
         "root",
         "session",
@@ -99,6 +103,10 @@ class Loop:
         """What its last answer offers."""
         self.requests: dict[str, Part] = {}
         """The tool calls that its last answer requests, by id."""
+        self.requested: list[Call] = []
+        """The same as hashes, to compare tools with."""
+        self._executed: set[int] = set()
+        """Places in it of those that a span has executed."""
         self.answered_ns = 0
         """When that answer came."""
         self.touched_s = monotonic()
@@ -134,6 +142,30 @@ class Loop:
             for part in requests_in(message)
             if isinstance(part.get("id"), str)
         }
+        self.requested, self._executed = calls_in(operation.output), set()
+
+    def waits_for(self, name: str, arguments: Fingerprint | None, *, again: bool = False) -> bool:
+        """Return whether its last answer requests a tool that no span has executed yet.
+
+        Args:
+            name: of the tool.
+            arguments: of the tool; None fits all.
+            again: whether one that has been executed counts as well.
+        """
+        return self._place_of(name, arguments, again) is not None
+
+    def executes(self, name: str, arguments: Fingerprint | None) -> None:
+        """Note that a span executes a tool."""
+        place = self._place_of(name, arguments, again=False)
+        if place is not None:
+            self._executed.add(place)
+
+    def _place_of(self, name: str, arguments: Fingerprint | None, again: bool) -> int | None:
+        for place, call in enumerate(self.requested):
+            is_open = call.name == name and (again or place not in self._executed)
+            if is_open and (arguments is None or fits(call.evidence, arguments)):
+                return place
+        return None
 
     def add_tools(self, results: Mapping[str, Part], before: Loop | None = None) -> None:
         """Add the tools whose results a call sends, unless a span has executed them.
@@ -147,10 +179,10 @@ class Loop:
         asking = self if before is None else before
         self.answered_ns = max(asking.answered_ns, self.began_ns)
         requests, asking.requests = asking.requests, {}
-        live, other = self.root.live, asking.root.live
-        if live is None or other is None or other.run is None or not live.recording:
+        live, asking_live = self.root.live, asking.root.live
+        if live is None or asking_live is None or asking_live.run is None or not live.recording:
             return
-        pending = {call.id for call in other.run.pending()}
+        pending = {call.id for call in asking_live.run.pending()}
         steps: list[tuple[StepSpan, Part]] = []
         for call_id, part in requests.items():
             if call_id in results and call_id in pending:
@@ -207,7 +239,7 @@ class Loop:
 
     def _forget(self) -> None:
         """Keep no content: a context of the program may hold this loop."""
-        self.requests, self.links = {}, []
+        self.requests, self.links, self.requested = {}, [], []
         self.root.fields.clear()
         self.root.live = None
 

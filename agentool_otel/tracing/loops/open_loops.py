@@ -9,10 +9,11 @@ from contextvars import ContextVar
 from time import monotonic
 from typing import NamedTuple
 
+from agentool_otel.model.evidence import Fingerprint
 from agentool_otel.tracing.loops.history import History, Link
 from agentool_otel.tracing.loops.loop import Failure, Loop
 
-__all__ = ["Context", "OpenLoops", "open_loops"]
+__all__ = ["Context", "OpenLoops", "Taken", "open_loops"]
 
 _MOST_OPEN = 1024
 _MOST_LINKS = 16_384
@@ -25,8 +26,16 @@ IDLE_S = 300.0
 """How long a loop waits for its next call."""
 
 
+class Taken(NamedTuple):
+    """The loop that a call continues."""
+
+    loop: Loop
+    is_joined: bool
+    """Whether the call is part of it; not below another parent."""
+
+
 class Context(NamedTuple):
-    """What was last called in one context of the program: decides where messages do not."""
+    """The last call in one context of the program, which decides where messages do not."""
 
     session: str | None = None
     loop: Loop | None = None
@@ -40,7 +49,7 @@ class OpenLoops:
     """All of a process. Every method may be called from any thread."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # reentrant, for signal handlers and finalizers
         self._open: OrderedDict[Loop, None] = OrderedDict()
         """The one that was touched last is the last."""
         self._waiting: dict[Link, list[Loop]] = {}
@@ -56,66 +65,70 @@ class OpenLoops:
         _last.set(_NOTHING)
 
     # ---- which loop
-    def take(self, history: History, outer_id: int) -> Loop | None:
+    def take(self, history: History, outer_id: int) -> Taken | None:
         """Return the loop that a call continues, which waits no more; None if there is none.
 
         Args:
             history: the messages of the call.
-            outer_id: span id of the parent that the call has by itself, 0 for none. A loop with
-                another parent is not returned: a call never leaves its trace.
+            outer_id: span id of the parent that the call has by itself, 0 for none. A call never
+                leaves the trace of its parent: a loop with another one is removed, and is to be
+                ended by the caller.
         """
         with self._lock:
-            loop = self._found(history)
-            if loop is None or (outer_id and outer_id != loop.outer_id):
+            loop = self._continued(history)
+            if loop is None:
                 return None
+            if outer_id and outer_id != loop.outer_id:
+                self._drop(loop)
+                return Taken(loop, is_joined=False)
             self._stop_waiting(loop)
             self._touch(loop)
             loop.calls += 1
             loop.failure = loop.failed_key = None
         _last.set(Context(loop.session, loop))
-        return loop
+        return Taken(loop, is_joined=True)
 
-    def elsewhere(self, history: History) -> Loop | None:
-        """Return the loop that a call continues below another parent; it waits no more."""
-        with self._lock:
-            loop = self._found(history)
-            if loop is not None:
-                self._drop(loop)
-        return loop
-
-    def _found(self, history: History) -> Loop | None:
+    def _continued(self, history: History) -> Loop | None:
         last = _last.get().loop
         if last is not None and last.failed_key == history.key and self._may_be_retried(last):
             return last
         answer = history.answers[0] if history.answers else None
         for links in history.links:
-            found = {loop: None for link in links for loop in self._waiting.get(link, ())}
-            if not found:
+            loops = {loop: None for link in links for loop in self._waiting.get(link, ())}
+            if not loops:
                 continue
-            if len(found) > 1 and answer is not None:
-                equal = {loop: None for loop in found if answer in loop.links}
-                found = equal or found
-            if len(found) > 1:
-                return last if last in found else None
-            return next(iter(found))
+            if len(loops) > 1 and answer is not None:
+                loops = {loop: None for loop in loops if answer in loop.links} or loops
+            if len(loops) > 1:
+                return last if last in loops else None
+            return next(iter(loops))
         return None
 
-    def of_tool(self, name: str, outer_id: int, has_equal: Callable[[Loop], bool]) -> Loop | None:
+    def of_tool(
+        self, name: str, outer_id: int, arguments: Callable[[], Fingerprint | None]
+    ) -> Loop | None:
         """Return the loop whose request a tool executes; None if that is not certain.
 
         Args:
             name: of the tool.
             outer_id: span id of the parent that the tool has by itself, 0 for none.
-            has_equal: whether a loop requests the tool with the arguments that it has.
+            arguments: returns those of the tool, None if they are unknown; called where several
+                loops request it.
         """
         with self._lock:
             loops = [
                 loop
                 for loop in self._open
-                if (not outer_id or outer_id == loop.outer_id) and _requests(loop, name)
+                if (not outer_id or outer_id == loop.outer_id)
+                and loop.waits_for(name, None, again=True)
             ]
-        if len(loops) > 1:
-            loops = [loop for loop in loops if has_equal(loop)] or loops
+        executed: Fingerprint | None = None
+        if len(loops) > 1 and (executed := arguments()) is not None:
+            for again in (False, True):
+                fitting = [loop for loop in loops if loop.waits_for(name, executed, again=again)]
+                if fitting:
+                    loops = fitting
+                    break
         if len(loops) > 1:
             last = _last.get().loop
             loops = [loop for loop in loops if loop is last]
@@ -126,6 +139,7 @@ class OpenLoops:
             if loop not in self._open:
                 return None
             self._touch(loop)
+            loop.executes(name, executed)
             loop.tools += 1
         return loop
 
@@ -144,13 +158,13 @@ class OpenLoops:
         """Sessions, each with the hash of its first question."""
         with self._lock:
             for links in history.earlier:
-                known = {
+                matches = {
                     session: first
                     for link in links
                     for session, first in self._sessions.get(link, ())
                     if not fitting or session in fitting
                 }
-                fitting = known or fitting
+                fitting = matches or fitting
                 if len(fitting) == 1:
                     break
         if len(fitting) > 1:
@@ -186,10 +200,10 @@ class OpenLoops:
         entry = (session, first)
         with self._lock:
             for link in links:
-                known = self._sessions.setdefault(link, [])
-                if entry not in known:
-                    known.append(entry)
-                    del known[:-_MOST_SESSIONS]
+                entries = self._sessions.setdefault(link, [])
+                if entry not in entries:
+                    entries.append(entry)
+                    del entries[:-_MOST_SESSIONS]
                 self._sessions.move_to_end(link)
             while len(self._sessions) > _MOST_LINKS:
                 self._sessions.popitem(last=False)
@@ -274,10 +288,6 @@ class OpenLoops:
                 loops.remove(loop)
                 if not loops:
                     del self._waiting[link]
-
-
-def _requests(loop: Loop, name: str) -> bool:
-    return any(part.get("name") == name for part in loop.requests.values())
 
 
 open_loops = OpenLoops()

@@ -1,4 +1,4 @@
-"""Where the span of a model call or a tool belongs, if nothing around it says so.
+"""The place of the span of a model call or a tool that nothing around it determines.
 
 A call of a client that has no parent, or that of a request to the program, is put into the inferred
 run whose loop it continues, or begins one. Below a run, a step of a framework, or any other span
@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from time import time_ns
 from typing import Any
 
 from opentelemetry.context import Context, get_current
 from opentelemetry.trace import SpanKind
 
-from agentool_otel.model.evidence import fits
+from agentool_otel.model.evidence import Fingerprint, fingerprint
 from agentool_otel.model.operations import Inference
 from agentool_otel.model.session_ids import new_session
 from agentool_otel.semconv import agentool, gen_ai
@@ -25,10 +26,9 @@ from agentool_otel.tracing.loops.loop import Loop, begin_loop, failure_of
 from agentool_otel.tracing.loops.open_loops import open_loops
 from agentool_otel.tracing.spans.identity import IDENTITY_KEY, identify
 from agentool_otel.tracing.spans.live import OWNER_KEY, parent_for
-from agentool_otel.tracing.spans.requested_calls import Call, call_of
 from agentool_otel.tracing.spans.run import RUN_KEY
 from agentool_otel.tracing.spans.sdk_spans import SPAN_KEY, parent_of
-from agentool_otel.tracing.spans.settings import settings
+from agentool_otel.tracing.spans.settings import guarded, settings
 from agentool_otel.tracing.spans.suppression import BELOW_KEY
 
 __all__ = ["Place", "place", "tool_loop"]
@@ -43,7 +43,7 @@ Source: Anthropic's `stop_reason`, 2026-10."""
 
 
 class Place:
-    """Where one model call belongs."""
+    """The place of one model call."""
 
     __slots__ = ("_history", "_loop", "_session", "context")
 
@@ -62,6 +62,10 @@ class Place:
     @property
     def in_loop(self) -> bool:
         return self._loop is not None
+
+    def failed(self, error: BaseException) -> None:
+        """Note that the call has no span, because an exception has interrupted its beginning."""
+        self.ended(Inference(), error, None, None)
 
     def ended(
         self,
@@ -118,7 +122,7 @@ def _goes_on(operation: Inference) -> bool:
 def place(
     operation: Inference, content: Callable[[], Mapping[str, Any]], *, is_forced: bool = False
 ) -> Place | None:
-    """Return where a model call belongs; None where something around it says so.
+    """Return the place of a model call; None where something around it determines that.
 
     Args:
         operation: the call, without content.
@@ -131,24 +135,24 @@ def place(
     read = content()
     history = history_of(operation, read.get("input") or ())
     outer_id = parent_of(parent)
-    loop = open_loops.take(history, outer_id)
-    if loop is not None:
-        loop.add_tools(history.results)
-        return Place(loop.inside(parent), history, loop.session, loop)
+    taken = open_loops.take(history, outer_id)
+    if taken is not None and taken.is_joined:
+        with guarded("recording the tools of an inferred run"):
+            taken.loop.add_tools(history.results)
+        return Place(taken.loop.inside(parent), history, taken.loop.session, taken.loop)
     session = None
     if not _has_session(parent, operation):
         session = open_loops.session_of(history) or new_session()
         parent = identify(parent, {agentool.SESSION_ID: session})
-    before = open_loops.elsewhere(history)
-    if is_forced or not read.get("tools"):
-        if before is not None:
-            before.end(interrupted="continued")
+    is_bare = is_forced or not read.get("tools")
+    loop = None if is_bare else begin_loop(parent, session, outer_id, [*history.turn])
+    if taken is not None:
+        with guarded("recording the tools of an inferred run"):
+            if loop is not None:
+                loop.add_tools(history.results, taken.loop)
+        end_left(taken.loop, "continued")
+    if is_bare:
         return Place(parent, history, session, None)
-    loop = begin_loop(parent, session, outer_id, [*history.turn])
-    if before is not None:
-        if loop is not None:
-            loop.add_tools(history.results, before)
-        before.end(interrupted="continued")
     if loop is None:
         return None
     settings.on_end = end_loops
@@ -159,28 +163,23 @@ def place(
 
 
 def tool_loop(name: str, arguments: Callable[[], Any]) -> Loop | None:
-    """Return the loop that requests a tool which begins now; None where something around it says
-    where it belongs, or where that is not certain. `open_loops.tool_ended` is to be called.
+    """Return the loop that requests a tool which begins now; None where something around it
+    determines its place, or where that is not certain. The caller calls `open_loops.tool_ended`.
 
     Args:
         name: of the tool.
         arguments: returns them as JSON.
     """
-    parent = _free_parent()
+    parent = _free_parent() if len(open_loops) else None
     if parent is None:
         return None
-    executed: list[Call] = []
 
-    def has_equal(loop: Loop) -> bool:
-        live = loop.root.live
-        if live is None or live.run is None:
-            return False
-        if not executed:
-            executed.append(call_of(name, "", arguments()))
-        pending = (call for call in live.run.pending() if call.name == name)
-        return any(fits(call.evidence, executed[0].evidence) for call in pending)
+    def executed() -> Fingerprint | None:
+        with suppress(ValueError):  # what an encoder of the user's has made is no JSON
+            return fingerprint(arguments())
+        return None
 
-    return open_loops.of_tool(name, parent_of(parent), has_equal)
+    return open_loops.of_tool(name, parent_of(parent), executed)
 
 
 def _free_parent() -> Context | None:

@@ -97,7 +97,7 @@ class Settings:
         If there is none, nothing is set on a span before its end."""
         self.on_end: Callable[[BaseException | None], None] | None = None
         """Called once nothing that follows is recorded, with the exception that ends the program:
-        ends the runs that only their next call would go on with."""
+        ends the runs that only their next call would go on with. None before there is any."""
         self.writer: SpanWriter | None = None
         """What writes our own spans the short way; None while all of them take the SDK's."""
         self.repeat_times = environment.copies_wanted()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from random import Random
 from typing import Any
 
 import pytest
 
+import agentool_otel
 from agentool_otel.testing.loopback_model import LoopbackModel, ToolCall, Turn
 
 TOOLS = [
@@ -107,3 +109,80 @@ def roots(spans: Any) -> list[dict[str, Any]]:
         for span in finished
         if span.attributes.get("agentool.inferred") == "run"
     ]
+
+
+def find(item: str) -> str:
+    return f"page of {item}"
+
+
+class Chat:
+    """A chat whose answers are known beforehand; each step is a call of the model."""
+
+    def __init__(self, number: int, turns: list[list[int]], decorated: bool):
+        self._number = number
+        self._turns = turns
+        self._messages: list[Any] = []
+        self._search = agentool_otel.tool(name="search")(find) if decorated else find
+        self._steps = self._play()
+
+    def step(self) -> bool:
+        """Call the model once; False after the last call."""
+        return next(self._steps, None) is not None
+
+    def _play(self) -> Any:
+        for turn, rounds in enumerate(self._turns):
+            self._messages.append({"role": "user", "content": self.question(turn)})
+            for place, count in enumerate(rounds):
+                ids = [f"{self._number}-{turn}-{place}-{each}" for each in range(count)]
+                calls = [
+                    {
+                        "id": call_id,
+                        "type": "function",
+                        "function": {"name": "search", "arguments": f'{{"item": "{call_id}"}}'},
+                    }
+                    for call_id in ids
+                ]
+                self._ask({"role": "assistant", "content": None, "tool_calls": calls})
+                yield True
+                for call_id in ids:
+                    result = self._search(item=call_id)
+                    self._messages.append(
+                        {"role": "tool", "tool_call_id": call_id, "content": result}
+                    )
+            self._ask({"role": "assistant", "content": self.answer(turn)})
+            yield True
+
+    def _ask(self, answer: dict[str, Any]) -> None:
+        with agentool_otel.model_call(
+            "m", messages=self._messages, tools=TOOLS, provider="own"
+        ) as call:
+            call.output(answer)
+        self._messages.append(answer)
+
+    def question(self, turn: int) -> str:
+        return f"question {turn} of {self._number}"
+
+    def answer(self, turn: int) -> str:
+        return f"answer {turn} to {self._number}"
+
+    def trees(self) -> list[str]:
+        return [
+            "invoke_agent[" + "".join("chat, " + "search, " * count for count in rounds) + "chat]"
+            for rounds in self._turns
+        ]
+
+    def runs(self) -> list[tuple[str, str, int]]:
+        """Return input, output and number of tool calls of each turn."""
+        return [
+            (self.question(turn), self.answer(turn), sum(rounds))
+            for turn, rounds in enumerate(self._turns)
+        ]
+
+
+def interleaved(chats: list[Chat], seed: int) -> None:
+    random = Random(seed)
+    left = [*chats]
+    while left:
+        chat = random.choice(left)
+        if not chat.step():
+            left.remove(chat)

@@ -257,3 +257,17 @@ def test_the_status_of_a_run_is_that_of_its_answer(
     program.step()
     [run] = rebuild(records(spans.finished()))
     assert run.trace.status == status
+
+
+def test_a_call_of_a_signal_handler_or_finalizer_does_not_wait_for_itself(
+    program: Program, spans: Any, model: LoopbackModel
+) -> None:
+    """It may run in the middle of any call, in the same thread."""
+    model.push("Done.")
+    for lock in (loops._lock, ends._lock):
+        with lock:
+            assert lock.acquire(blocking=False)
+            lock.release()
+    with loops._lock, ends._lock:
+        program.step()
+    assert trees(spans) == ["invoke_agent[chat, search, chat]"]

@@ -17,7 +17,17 @@ from agentool_otel.testing.loopback_model import LoopbackModel, Turn, call
 from agentool_otel.tracing.loops.ends import forget_loops
 from agentool_otel.tracing.loops.open_loops import open_loops as loops
 from agentool_otel.tracing.spans.settings import settings
-from tests.tracing.loops.plain_programs import ROUND, TOOLS, TREE, Program, roots, trees, wanted
+from tests.tracing.loops.plain_programs import (
+    ROUND,
+    TOOLS,
+    TREE,
+    Chat,
+    Program,
+    interleaved,
+    roots,
+    trees,
+    wanted,
+)
 
 
 def test_an_agent_of_the_program_has_its_calls(
@@ -159,11 +169,25 @@ def test_a_fork_in_the_middle_of_a_loop_stays_in_the_session(
     assert len({root["agentool.session.id"] for root in roots(spans)}) == 1
 
 
-def test_a_sampler_takes_whole_loops_or_none(client: Any, spans: Any, model: LoopbackModel) -> None:
-    exporter = spans._exporter
+@pytest.fixture
+def half_sampled(spans: Any) -> None:
+    """Take half of the traces."""
     sampled = TracerProvider(sampler=ParentBased(TraceIdRatioBased(0.5)), shutdown_on_exit=False)
-    sampled.add_span_processor(SimpleSpanProcessor(exporter))
+    sampled.add_span_processor(SimpleSpanProcessor(spans._exporter))
     settings.configure(provider=sampled)
+
+
+@pytest.mark.usefixtures("half_sampled")
+def test_a_sampler_takes_whole_loops_that_are_reported_by_hand(spans: Any) -> None:
+    chats = [Chat(number, [[1, 2]], decorated=number % 2 == 0) for number in range(40)]
+    interleaved(chats, 1)
+    assert 5 < len(trees(spans)) < 35
+    assert set(trees(spans)) == {"invoke_agent[chat, search, chat, search, search, chat]"}
+    assert not len(loops)
+
+
+@pytest.mark.usefixtures("half_sampled")
+def test_a_sampler_takes_whole_loops_or_none(client: Any, spans: Any, model: LoopbackModel) -> None:
     for number in range(40):
         model.push(*ROUND, "Done.")
         Program(client).ask(f"Q{number}")
