@@ -1,4 +1,4 @@
-"""What the spans of a run tell beyond its document."""
+"""Details of a run that its spans have and its document lacks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["NO_DETAILS", "CallsByTime", "Details", "details_of"]
 
 
 class Details(NamedTuple):
-    """What is shown of a run beside its document."""
+    """Details of one run."""
 
     is_inferred: bool = False
     """Whether the run is a plain loop around a client."""

@@ -1,7 +1,7 @@
-"""What to do after spans were sent: the page of the server, and the SOURCE that reads them back.
+"""Next steps after spans were sent: the page of the server, and the SOURCE that reads them back.
 
 The programs that have such a page declare it (`Integration.page`). A server on this machine is
-asked what it is, for a second at most; of another one the endpoint has to tell.
+recognised by its answer to a request, within a second; another one by its endpoint alone.
 """
 
 from __future__ import annotations
@@ -81,21 +81,21 @@ def _in_url(name: str) -> str:
 
 def _place(endpoint: SplitResult) -> _Place | None:
     pages = [item.page for item in integrations().values() if item.page is not None]
-    own = f"{endpoint.scheme}://{endpoint.netloc}"
+    origin = f"{endpoint.scheme}://{endpoint.netloc}"
     for page in pages:
         if page.below is not None and page.below in endpoint.path:
-            return _Place(page, own + endpoint.path.partition(page.below)[0])
+            return _Place(page, origin + endpoint.path.partition(page.below)[0])
     receiving = [page for page in pages if page.takes_spans and page.below is None]
     if endpoint.hostname not in _LOOPBACK:
         named = (page for page in receiving if page.port == endpoint.port)
-        return next((_Place(page, own) for page in named), None)
-    return next(_answering(endpoint, own, receiving, pages), None)
+        return next((_Place(page, origin) for page in named), None)
+    return next(_answering(endpoint, origin, receiving, pages), None)
 
 
 def _answering(
-    endpoint: SplitResult, own: str, receiving: list[Page], pages: list[Page]
+    endpoint: SplitResult, origin: str, receiving: list[Page], pages: list[Page]
 ) -> Iterator[_Place]:
-    """Ask the endpoint itself, then the usual ports of pages beside a receiver."""
+    """Request the endpoint itself, then the usual ports of pages beside a receiver."""
     host = endpoint.hostname or ""
     if endpoint.port is not None and endpoint.port not in _RECEIVERS:
         answers: dict[str, str] = {}
@@ -103,7 +103,7 @@ def _answering(
             if page.probe not in answers:
                 answers[page.probe] = _answer(host, endpoint.port, page.probe)
             if page.answer in answers[page.probe]:
-                yield _Place(page, own)
+                yield _Place(page, origin)
     for page in pages:
         if not page.takes_spans and page.answer in _answer(host, page.port, page.probe):
             place = f"[{host}]" if ":" in host else host

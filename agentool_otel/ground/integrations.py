@@ -44,7 +44,7 @@ class Mount(NamedTuple):
 
 
 class Page(NamedTuple):
-    """Where a server shows people the spans that it was sent."""
+    """The page on which a server shows people the spans that it was sent."""
 
     title: str
     """Name of the page's program."""

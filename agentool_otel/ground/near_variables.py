@@ -45,43 +45,46 @@ def meant(
         exact: whether a name is either shortened or misspelt, and neither abbreviated nor longer,
             as where other products have variables of the same prefix.
     """
-    distances = ((_distance(words, known, exact), variable) for variable, known in variables)
+    distances = (
+        (_distance(words, variable_words, exact), variable)
+        for variable, variable_words in variables
+    )
     near = [(distance, variable) for distance, variable in distances if distance is not None]
     return min(near, key=lambda item: item[0])[1] if near else None
 
 
-def _distance(words: list[str], known: list[str], exact: bool) -> float | None:
+def _distance(words: list[str], variable_words: list[str], exact: bool) -> float | None:
     """Return how far words are from those of a variable; None if they are not near."""
-    if not words or not known:
+    if not words or not variable_words:
         return None
     if exact:
-        return _exact_distance(words, known)
-    likeness = _likeness("".join(words), "".join(known))
-    further = _missing(known, words)
+        return _exact_distance(words, variable_words)
+    likeness = _likeness("".join(words), "".join(variable_words))
+    further = _missing(variable_words, words)
     distances = (
-        _missing(words, known),
+        _missing(words, variable_words),
         None if further is None else further + 1,
         1 - likeness if likeness >= _ALIKE else None,
     )
     return min((distance for distance in distances if distance is not None), default=None)
 
 
-def _exact_distance(words: list[str], known: list[str]) -> float | None:
+def _exact_distance(words: list[str], variable_words: list[str]) -> float | None:
     """Return the distance of a name that is either shortened or misspelt; None if it is neither."""
-    if "".join(words) == "".join(known):
+    if "".join(words) == "".join(variable_words):
         return 0.0
-    if len(words) == len(known):
-        unlike = [1 - _spelling(*pair) for pair in zip(words, known, strict=True)]
+    if len(words) == len(variable_words):
+        unlike = [1 - _spelling(*pair) for pair in zip(words, variable_words, strict=True)]
         return sum(unlike) if max(unlike) <= 1 - _ALIKE else None
-    is_shortened = words[-1] == known[-1] and not Counter(words) - Counter(known)
-    return float(len(known) - len(words)) if is_shortened else None
+    is_shortened = words[-1] == variable_words[-1] and not Counter(words) - Counter(variable_words)
+    return float(len(variable_words) - len(words)) if is_shortened else None
 
 
-def _missing(words: list[str], known: list[str]) -> float | None:
+def _missing(words: list[str], variable_words: list[str]) -> float | None:
     """Return how many words a variable has beside these, and how unlike they are; None if one of
     the words is none of its.
     """
-    unlike, left = 0.0, list(known)
+    unlike, left = 0.0, list(variable_words)
     for word in words:
         scores = [_word_likeness(word, other) for other in left]
         best = max(scores, default=0.0)

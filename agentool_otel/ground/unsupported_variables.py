@@ -83,14 +83,14 @@ def refuse_misspelt(
     """
     for name in _unread(environ):
         # Other programs may have variables that begin as ours do.
-        if found := meant(words_of(name, _OWN_WORDS), _CANDIDATES):
-            environment.refuse(name, f"is not read by anything; is {found} meant?", environ)
+        if variable := meant(words_of(name, _OWN_WORDS), _CANDIDATES):
+            environment.refuse(name, f"is not read by anything; is {variable} meant?", environ)
     if not of_opentelemetry:
         return
     for name in environment.of_opentelemetry(environ).keys() - _KNOWN:
-        found = meant(words_of(name, ()), _OF_OPENTELEMETRY.items(), exact=True)
-        if found and not environment.is_set(found, environ):
-            environment.refuse(name, f"is not read here; is {found} meant?", environ)
+        variable = meant(words_of(name, ()), _OF_OPENTELEMETRY.items(), exact=True)
+        if variable and not environment.is_set(variable, environ):
+            environment.refuse(name, f"is not read here; is {variable} meant?", environ)
 
 
 def _unread(environ: Mapping[str, str] | None) -> list[str]:

@@ -1,4 +1,4 @@
-"""What makes a requested call and an executed one equal: one comparison, live and in a rebuild.
+"""Comparison of a requested call with an executed one, the same live and in a rebuild.
 
 A model requests a call by a tool's name and its arguments. The function that executes it has
 defaults and arguments of its own (`search(db, **arguments)`), or takes all that the model requested

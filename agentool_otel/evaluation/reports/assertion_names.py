@@ -1,4 +1,4 @@
-"""Names of the assertions of cases, which tell those of one type with other parameters apart."""
+"""Names of the assertions of cases, one for each type and set of parameters."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def status_of(
         output: that of its trace; unset if there is none.
     """
     last = inferences[-1] if inferences else None
-    if root is not None and not _says_nothing(root):
+    if root is not None and not _is_inferred_success(root):
         value = root.span.attributes.get(agentool.STATUS)
         broke_off = last is not None and last.operation.error_type == INCOMPLETE_STREAM
         if value == "success" and last and broke_off and may_be_answer(output, last):
@@ -98,7 +98,7 @@ def deciding_span(root: Node | None, nodes: list[Node], inferences: list[Node]) 
     """Return the span whose error is the run's: its own, else the exception that ended the
     program, else that of the last model call."""
     last = inferences[-1] if inferences else None
-    if root is not None and not (last and (is_record(root) or _says_nothing(root))):
+    if root is not None and not (last and (is_record(root) or _is_inferred_success(root))):
         return root
     uncaught = [node for node in nodes if is_uncaught(node)]
     if uncaught:
@@ -106,9 +106,9 @@ def deciding_span(root: Node | None, nodes: list[Node], inferences: list[Node]) 
     return last or (nodes[-1] if nodes else None)
 
 
-def _says_nothing(root: Node) -> bool:
-    """Return whether the status of a run is that of its calls: what nobody reported succeeded as
-    far as its last answer says, and the program may have failed after it."""
+def _is_inferred_success(root: Node) -> bool:
+    """Return whether the status of a run is that of its calls. An inferred run is a success as soon
+    as it has an answer: that may be a refusal, and the program may have failed after it."""
     attributes = root.span.attributes
     is_inferred = attributes.get(agentool.INFERRED) == "run"
     return is_inferred and attributes.get(agentool.STATUS) == "success"

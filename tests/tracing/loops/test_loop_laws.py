@@ -35,40 +35,41 @@ def sessions_in(spans: list[Any]) -> int:
     return len({trace.get("session_id", trace["trace_id"]) for trace in traces})
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(
-    chats=st.lists(st.tuples(TURNS, st.booleans()), min_size=1, max_size=6),
-    seed=st.integers(0, 1 << 30),
-)
-def test_interleaved_loops_are_those_of_each_alone(
-    chats: list[tuple[list[list[int]], bool]], seed: int, spans: Any
-) -> None:
+CHATS = st.lists(st.tuples(TURNS, st.booleans()), min_size=1, max_size=6)
+any_chats = given(chats=CHATS, seed=st.integers(0, 1 << 30))
+many_times = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+
+
+def played(chats: list[tuple[list[list[int]], bool]], seed: int, spans: Any) -> list[Chat]:
+    """Play chats in an order that the seed gives."""
     spans.forget()
     forget_loops()
     programs = [Chat(number, *each) for number, each in enumerate(chats)]
     interleaved(programs, seed)
+    return programs
+
+
+@many_times
+@any_chats
+def test_interleaved_loops_are_those_of_each_alone(
+    chats: list[tuple[list[list[int]], bool]], seed: int, spans: Any
+) -> None:
+    programs = played(chats, seed, spans)
     assert Counter(trees(spans)) == Counter(tree for each in programs for tree in each.trees())
     assert len(sessions(spans)) == len(programs)
     assert not len(loops)
     recorded = records(spans.finished())
-    wanted = Counter(run for each in programs for run in each.runs())
-    assert runs_in(recorded) == wanted
+    assert runs_in(recorded) == Counter(run for each in programs for run in each.runs())
     assert sessions_in(recorded) == len(programs)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(
-    chats=st.lists(st.tuples(TURNS, st.booleans()), min_size=1, max_size=4),
-    seed=st.integers(0, 1 << 30),
-)
+@many_times
+@any_chats
 def test_runs_are_the_same_without_the_inferred_spans(
     chats: list[tuple[list[list[int]], bool]], seed: int, spans: Any
 ) -> None:
     """A backend drops them, or a recording is from before there were any."""
-    spans.forget()
-    forget_loops()
-    programs = [Chat(number, *each) for number, each in enumerate(chats)]
-    interleaved(programs, seed)
+    programs = played(chats, seed, spans)
     bare = [
         replace(record, parent_id=None, trace_id=f"{place:032x}", attributes=_bare(record))
         for place, record in enumerate(records(spans.finished()))

@@ -196,11 +196,11 @@ class LooseCalls:
     def _session_of(self, unit: int, run_id: str) -> str | None:
         """Return the session of a run that has others; it is named after the first of them."""
         session = self._turns.group_of(unit)
-        known = self._sessions.get(session)
-        if known == "":
-            known = session_of(run_id)
-            self._sessions[session] = known
-        return known
+        session_id = self._sessions.get(session)
+        if session_id == "":
+            session_id = session_of(run_id)
+            self._sessions[session] = session_id
+        return session_id
 
     def _continues(self, first: int, has_calls: bytearray) -> bool:
         """Return whether the first unit of a group refers to an earlier call that is not there."""
