@@ -375,8 +375,10 @@ class Pipeline(SpanProcessor):
                 self._logs.created += 1
                 store.put(record)
                 return
+            if self._put and (of_spans := self._journal) is not None:
+                with of_spans.lock:  # and not under the other lock, where log records have one
+                    self._settle_put(of_spans)
             with journal.lock:
-                self._settle_put(self._journal)
                 self._logs.created += 1
                 self.before_put(journal, record.observed_ns)
                 store.put(record)
@@ -442,13 +444,13 @@ class Pipeline(SpanProcessor):
             return self._paused_ns is None or (span.start_time or 0) < self._paused_ns
         return self._journal.holds(context.span_id) or context.span_id in self.undescribed
 
-    def _settle_put(self, journal: Journal | None) -> _Put | None:
+    def _settle_put(self, journal: Journal) -> _Put | None:
         """Put the span away whose `put` did not end, if there is one. Under the lock.
 
         Returns what goes on being put as soon as the signal handler that runs now returns.
         """
         put = self._put
-        if put is None or journal is None:
+        if put is None:
             return None
         if _runs_inside(Pipeline.put.__code__):
             return put

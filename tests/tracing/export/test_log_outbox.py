@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 from pathlib import Path
 
 import msgspec
@@ -15,9 +16,11 @@ from agentool_otel.cli.recover import recover
 from agentool_otel.content.policy import Policy
 from agentool_otel.dialects.gen_ai.dialect import GenAI
 from agentool_otel.ground import environment
+from agentool_otel.otlp.json_encoder import Line
 from agentool_otel.reading.sources.opening import open_source
 from agentool_otel.tracing.export.pipeline import Pipeline
 from agentool_otel.tracing.export.send.otlp import OtlpTarget, target_from_environment
+from agentool_otel.tracing.export.send.outbox import Outbox
 from agentool_otel.tracing.spans.settings import settings
 from tests.tracing.export.logged import record
 from tests.tracing.export.receiver import GrpcReceiver, HttpReceiver, Reply
@@ -174,6 +177,35 @@ def test_log_records_with_their_own_endpoint_wait_in_their_own_files(tmp_path: P
         assert not recover(tmp_path, OtlpTarget.at(receiver.endpoint, {})).incomplete
         assert bodies(receiver) == ["a"]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_log_record_for_elsewhere_does_not_write_the_span_of_another_thread_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipeline = sending(DOWN, tmp_path, "http://127.0.0.1:10")
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(pipeline)
+    span = provider.get_tracer("t").start_span("ended")
+    begun, go_on = threading.Event(), threading.Event()
+    put = Outbox.put_encoded
+
+    def put_slowly(outbox: Outbox, document: Line, now_ns: int) -> None:
+        begun.set()
+        go_on.wait()
+        put(outbox, document, now_ns)
+
+    monkeypatch.setattr(Outbox, "put_encoded", put_slowly)
+    threads = threading.Thread(target=span.end), threading.Thread(target=log, args=(pipeline, "a"))
+    threads[0].start()
+    begun.wait()
+    threads[1].start()
+    threads[1].join(0.2)  # a record that did not wait for the span is done by then
+    go_on.set()
+    for thread in threads:
+        thread.join()
+    assert pipeline.counts()["spooled"] == 1
+    assert pipeline.log_counts()["spooled"] == 1
+    pipeline.shutdown()
 
 
 def test_log_records_wait_on_disk_beside_a_recording(tmp_path: Path) -> None:
