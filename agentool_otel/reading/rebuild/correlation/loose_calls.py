@@ -15,10 +15,11 @@ from agentool_otel.model.session_ids import session_of
 from agentool_otel.model.spans import SpanRecord, copies_of
 from agentool_otel.reading.rebuild.correlation.disk_store import Packed, Rows, Units
 from agentool_otel.reading.rebuild.correlation.duplicate_calls import AnsweredCalls, answered
-from agentool_otel.reading.rebuild.correlation.keys import Keys, ids_on, keys_of
+from agentool_otel.reading.rebuild.correlation.keys import ids_on, keys_of
 from agentool_otel.reading.rebuild.correlation.neighbours import Neighbours
 from agentool_otel.reading.rebuild.correlation.open_requests import OpenRequests
 from agentool_otel.reading.rebuild.correlation.requested import Evidence, Requested
+from agentool_otel.reading.rebuild.correlation.sessions import Sessions
 from agentool_otel.reading.rebuild.correlation.union_find import Joining, rank_of
 from agentool_otel.reading.rebuild.correlation.unknown_messages import has_messages, same_runs
 from agentool_otel.reading.rebuild.evaluation_spans import Judgement
@@ -73,7 +74,7 @@ class LooseCalls:
 
     def __init__(self) -> None:
         self._joining = Joining()
-        self._turns = Joining()
+        self._turns = Sessions()
         """The same units by session."""
         self._later = bytearray()
         """Which units repeat earlier turns."""
@@ -145,7 +146,7 @@ class LooseCalls:
         order = order_of(node)
         keys = keys_of(node)
         number = self._joining.add(keys, rank_of(node.start_ns, order))
-        self._turns.add(Keys(keys.turn, keys.turns_before), rank_of(node.start_ns, order))
+        self._turns.add(keys, rank_of(node.start_ns, order))
         self._later.append(bool(keys.turns_before))
         is_tool = not isinstance(node.operation, Inference)
         self._refers.append((_OF_TOOL if is_tool else _OF_CALL) if keys.has_ids else 0)
@@ -191,11 +192,11 @@ class LooseCalls:
             )
 
     def _has_turns_before(self, unit: int) -> bool:
-        return bool(self._later[unit]) and not self._turns.is_joined(unit)
+        return bool(self._later[unit]) and not self._turns.has_turn_before(unit)
 
     def _session_of(self, unit: int, run_id: str) -> str | None:
         """Return the session of a run that has others; it is named after the first of them."""
-        session = self._turns.group_of(unit)
+        session = self._turns.session_of(unit)
         session_id = self._sessions.get(session)
         if session_id == "":
             session_id = session_of(run_id)
@@ -227,13 +228,12 @@ class LooseCalls:
 
     def _find_sessions(self) -> None:
         """Find the sessions that have several runs."""
-        self._turns.settle()
-        runs = [*map(self._joining.group_of, range(len(self._joining)))]
-        for unit, run in enumerate(runs):
-            self._turns.tie(unit, run)
+        run_of = self._joining.group_of
+        self._turns.settle(run_of, self._trace_of)
         firsts: dict[int, int] = {}
-        for unit, run in enumerate(runs):
-            session = self._turns.group_of(unit)
+        for unit in range(len(self._joining)):
+            run = run_of(unit)
+            session = self._turns.session_of(unit)
             if firsts.setdefault(session, run) != run:
                 self._sessions[session] = ""
 

@@ -20,9 +20,9 @@ from zlib import crc32
 from agentool_otel.reading.rebuild.correlation.disk_store import LARGEST, Rows
 from agentool_otel.reading.rebuild.correlation.keys import Key, Keys
 
-__all__ = ["Joining", "Rank", "rank_of"]
+__all__ = ["PARTS", "Groups", "Joining", "Rank", "rank_of"]
 
-_PARTS = 128
+PARTS = 128
 """Number of partitions of the keys; only one is in memory."""
 Rank = tuple[int, int]
 """When a call started, and a number that is the same each time and tells calls of one time apart:
@@ -65,41 +65,62 @@ class _Offers:
         return self._of_trace.get(trace_of(number), [])
 
 
-class Joining:
-    """Groups numbered calls."""
+class Groups:
+    """Numbered calls, and which of them are known to belong together."""
 
     def __init__(self) -> None:
         self._parent = array(_NUMBER)
-        self._offered = Rows(4, _PARTS)
-        self._needed = Rows(5, _PARTS)
-        self._unsure = Rows(3, _PARTS)
-        """A call, the place of a key among those that it needs, and the nearest call that offers
-        it."""
-        self._joined = bytearray()
 
     def __len__(self) -> int:
         return len(self._parent)
 
+    def add_call(self) -> int:
+        """Add a call and return its number, the next one."""
+        number = len(self._parent)
+        self._parent.append(number)
+        return number
+
+    def tie(self, one: int, other: int) -> None:
+        """Note that two calls belong together."""
+        one, other = self.group_of(one), self.group_of(other)
+        if one != other:
+            self._parent[max(one, other)] = min(one, other)
+
+    def group_of(self, number: int) -> int:
+        """Return the lowest number that is known to belong together with a call."""
+        root = number
+        while self._parent[root] != root:
+            root = self._parent[root]
+        while self._parent[number] != root:
+            self._parent[number], number = root, self._parent[number]
+        return root
+
+
+class Joining(Groups):
+    """Groups calls by their keys."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._offered = Rows(4, PARTS)
+        self._needed = Rows(5, PARTS)
+        self._unsure = Rows(3, PARTS)
+        """A call, the place of a key among those that it needs, and the nearest call that offers
+        it."""
+        self._joined = bytearray()
+
     def add(self, keys: Keys, rank: Rank) -> int:
-        """Add a call and return its number, the next one. Only the keys are kept.
+        """Add a call and return its number. Only the keys are kept.
 
         Raises:
             SourceError: the temporary folder is full.
         """
-        number = len(self._parent)
-        self._parent.append(number)
+        number = self.add_call()
         self._joined.append(False)
         for key in keys.offered:
-            self._offered.add(key % _PARTS, key, *rank, number)
+            self._offered.add(key % PARTS, key, *rank, number)
         for place, key in enumerate(keys.needed):
-            self._needed.add(key % _PARTS, key, *rank, number, place)
+            self._needed.add(key % PARTS, key, *rank, number, place)
         return number
-
-    def tie(self, one: int, other: int) -> None:
-        """Join two calls for another reason than their keys."""
-        one, other = self.group_of(one), self.group_of(other)
-        if one != other:
-            self._parent[max(one, other)] = min(one, other)
 
     def join(self, number: int, earlier: int) -> None:
         """Tie a call to one that it refers to."""
@@ -130,7 +151,7 @@ class Joining:
                 if sure:
                     self.join(number, nearest)
                 else:
-                    self._unsure.add(number % _PARTS, number, place, nearest)
+                    self._unsure.add(number % PARTS, number, place, nearest)
         self.join_unsure(waits)
 
     def join_unsure(self, waits: Callable[[int], bool] = _never) -> None:
@@ -154,15 +175,6 @@ class Joining:
     def is_joined(self, number: int) -> bool:
         """Return whether a call that another one needs is there, after `settle`."""
         return bool(self._joined[number])
-
-    def group_of(self, number: int) -> int:
-        """Return the lowest number that is known to belong together with a call."""
-        root = number
-        while self._parent[root] != root:
-            root = self._parent[root]
-        while self._parent[number] != root:
-            self._parent[number], number = root, self._parent[number]
-        return root
 
     def close(self) -> None:
         self._offered.close()
