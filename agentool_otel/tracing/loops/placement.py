@@ -31,7 +31,7 @@ from agentool_otel.tracing.spans.sdk_spans import SPAN_KEY, parent_of
 from agentool_otel.tracing.spans.settings import guarded, settings
 from agentool_otel.tracing.spans.suppression import BELOW_KEY
 
-__all__ = ["Place", "place", "tool_loop"]
+__all__ = ["Place", "free_parent", "has_session", "place", "tool_loop"]
 
 _AROUND = (RUN_KEY, OWNER_KEY, BELOW_KEY)
 """Context keys of what records a call already, or has it as a part."""
@@ -129,7 +129,7 @@ def place(
         content: returns its `input` and `tools`, among others.
         is_forced: whether the model can do nothing but fill in the arguments of one function.
     """
-    parent = _free_parent()
+    parent = free_parent()
     if parent is None:
         return None
     read = content()
@@ -141,7 +141,7 @@ def place(
             taken.loop.add_tools(history.results)
         return Place(taken.loop.inside(parent), history, taken.loop.session, taken.loop)
     session = None
-    if not _has_session(parent, operation):
+    if operation.conversation_id is None and not has_session(parent):
         session = open_loops.session_of(history) or new_session()
         parent = identify(parent, {agentool.SESSION_ID: session})
     is_bare = is_forced or not read.get("tools")
@@ -170,7 +170,7 @@ def tool_loop(name: str, arguments: Callable[[], Any]) -> Loop | None:
         name: of the tool.
         arguments: returns them as JSON.
     """
-    parent = _free_parent() if len(open_loops) else None
+    parent = free_parent() if len(open_loops) else None
     if parent is None:
         return None
 
@@ -182,7 +182,7 @@ def tool_loop(name: str, arguments: Callable[[], Any]) -> Loop | None:
     return open_loops.of_tool(name, parent_of(parent), executed)
 
 
-def _free_parent() -> Context | None:
+def free_parent() -> Context | None:
     """Return the context of the parent of a call that nothing around it has a place for."""
     if not settings.infer_runs:
         return None
@@ -198,10 +198,10 @@ def _free_parent() -> Context | None:
     return None
 
 
-def _has_session(parent: Context, operation: Inference) -> bool:
-    """Return whether a call has a session of the program."""
+def has_session(parent: Context) -> bool:
+    """Return whether the program names the session of what happens in a context."""
     names: Any = parent.get(IDENTITY_KEY) or {}
-    return operation.conversation_id is not None or gen_ai.CONVERSATION_ID in names
+    return gen_ai.CONVERSATION_ID in names
 
 
 if hasattr(os, "register_at_fork"):

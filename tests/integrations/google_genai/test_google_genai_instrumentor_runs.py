@@ -64,6 +64,28 @@ def test_a_later_message_of_a_chat_is_the_input_of_its_own_run(
     assert len(json.loads(call.attributes["gen_ai.input.messages"])) == 3
 
 
+def test_the_runs_of_a_chat_are_one_session_unless_the_program_names_it(
+    client: Any, model: LoopbackModel, spans: Any
+) -> None:
+    model.push(*["Answer."] * 5)
+    one, other = (client.chats.create(model=FLASH, config={"tools": [search]}) for _ in range(2))
+    for chat in (one, other, one):
+        chat.send_message("Hello")
+    with agentool_otel.session("named"):
+        one.send_message("Hello")
+    first, second, third, named = by_name(spans, "invoke_agent")
+    assert session(first) == session(third) != session(second)
+    assert session(named) is None
+    calls = by_name(spans, f"generate_content {FLASH}")
+    assert [session(call) for call in calls] == [
+        session(run) for run in (first, second, third, named)
+    ]
+
+
+def session(span: Any) -> Any:
+    return span.attributes.get("agentool.session.id")
+
+
 def test_inside_an_agent_there_is_no_run_of_its_own(
     client: Any, model: LoopbackModel, spans: Any
 ) -> None:

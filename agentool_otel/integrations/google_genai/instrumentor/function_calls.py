@@ -35,6 +35,7 @@ from agentool_otel.tracing.capture.generators import (
     generator,
 )
 from agentool_otel.tracing.instrumentation.instrumentor import Patch
+from agentool_otel.tracing.loops.chat_objects import context_in_chat
 from agentool_otel.tracing.spans.around import invokes_agent
 from agentool_otel.tracing.spans.attaching import restore
 from agentool_otel.tracing.spans.settings import guarded
@@ -86,7 +87,7 @@ class _Run:
         return google.content(body)
 
 
-def _begin(client: Any, model: Any, config: Any, is_chat: bool) -> Call | None:
+def _begin(client: Any, model: Any, config: Any, chat: Any = None) -> Call | None:
     with guarded("starting the span of a run of functions"):
         if not _calls_functions(config) or recorded_above() or invokes_agent():
             return None
@@ -94,8 +95,9 @@ def _begin(client: Any, model: Any, config: Any, is_chat: bool) -> Call | None:
             request_model=(plain_text(model) or "").removeprefix("models/") or None,
             **server_fields(client),
         )
-        step = start_step(operation, description="a run of functions", scope=SCOPE)
-        return _Run(step, is_chat)
+        parent = None if chat is None else context_in_chat(chat)
+        step = start_step(operation, description="a run of functions", scope=SCOPE, parent=parent)
+        return _Run(step, chat is not None)
     return None
 
 
@@ -112,14 +114,14 @@ def _is_session(tool: Any) -> bool:
 
 
 def _begin_models(models: Any, kwargs: dict[str, Any]) -> Call | None:
-    return _begin(get(models, "_api_client"), kwargs.get("model"), kwargs.get("config"), False)
+    return _begin(get(models, "_api_client"), kwargs.get("model"), kwargs.get("config"))
 
 
 def _begin_chat(chat: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:
     config = args[1] if len(args) > 1 else kwargs.get("config")
     client = get(get(chat, "_modules"), "_api_client")
     config = get(chat, "_config") if config is None else config
-    return _begin(client, get(chat, "_model"), config, True)
+    return _begin(client, get(chat, "_model"), config, chat)
 
 
 def _begin_call(owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:
