@@ -29,6 +29,7 @@ __all__ = ["Failure", "Loop", "begin_loop", "failure_of"]
 _DESCRIPTION = "an inferred run"
 INFERRED = {agentool.INFERRED: "run"}
 _INFERRED_TIMES = {agentool.INFERRED: "times"}
+_APART_NS = 1_000
 
 
 class Failure(NamedTuple):
@@ -170,7 +171,8 @@ class Loop:
     def add_tools(self, results: Mapping[str, Part], before: Loop | None = None) -> None:
         """Add the tools whose results a call sends, unless a span has executed them.
 
-        Each lasts from the answer to the call: what it took of that time is unknown.
+        Each lasts from the answer to the call: what it took of that time is unknown. They begin a
+        microsecond apart, because servers show spans in order of their begin.
 
         Args:
             results: by the id of its call, each result that is sent.
@@ -184,19 +186,20 @@ class Loop:
             return
         pending = {call.id for call in asking_live.run.pending()}
         steps: list[tuple[StepSpan, Part]] = []
+        now_ns = time_ns()
         for call_id, part in requests.items():
             if call_id in results and call_id in pending:
-                steps.append((self._begin_tool(call_id, part), results[call_id]))
-        now_ns = time_ns()
+                start_ns = min(self.answered_ns + len(steps) * _APART_NS, now_ns)
+                steps.append((self._begin_tool(call_id, part, start_ns), results[call_id]))
         for step, result in steps:
             _end_tool(step, result, now_ns)
 
-    def _begin_tool(self, call_id: str, part: Part) -> StepSpan:
+    def _begin_tool(self, call_id: str, part: Part, start_ns: int) -> StepSpan:
         operation = ToolExecution(name=str(part.get("name")), call_id=call_id, tool_type="function")
         live = begin(
             operation,
             parent=self.root.context,
-            start_ns=self.answered_ns,
+            start_ns=start_ns,
             content_follows=True,
         )
         if live is not None:

@@ -87,6 +87,18 @@ def test_the_steps_of_one_answer_claim_no_order(
     assert kinds == ["tool_call", "tool_call", "tool_result", "tool_result"]
 
 
+def test_tools_that_nobody_decorated_begin_in_the_order_of_their_requests(
+    client: Any, spans: Any, model: LoopbackModel
+) -> None:
+    model.push(ROUND[1], "Done.")
+    Program(client).ask("Q")
+    tools = [span for span in spans.finished() if span.name.startswith("execute_tool")]
+    tools.sort(key=lambda span: span.start_time // 1_000)  # what servers keep of it
+    names = [span.name for span in tools]
+    assert names == ["execute_tool search", "execute_tool weather"]
+    assert tools[0].start_time // 1_000 < tools[1].start_time // 1_000
+
+
 @pytest.mark.parametrize("turns", [1, 3])
 def test_each_turn_is_a_run_and_a_chat_a_session(
     client: Any, spans: Any, model: LoopbackModel, turns: int
