@@ -84,8 +84,8 @@ SEPARATORS = (
     *"-_.:=/@\"'\\ \n\t,;&(",
     *(": ", " = ", "=>", "\r\n", '":"', '\\":\\"', "='", " a ", ":a ", "=aaaa ", "\n  ", "://"),
 )
-_SIGNS = 11
-"""Separators that are one sign."""
+_FEW, _SIGNS = 5, 11
+"""Separators of the quick test, and those that are one sign."""
 STEPS = 750
 """Most steps per character, in a text and in JSON together: a hundred searches for single letters
 and words read each text in which one of them has matched, and some forty expressions."""
@@ -108,7 +108,14 @@ def assert_linear(unit: str, before: str = "", behind: str = "@", size: int = 50
 
 @pytest.mark.parametrize("start", [*STARTS, *NAMES])
 def test_a_repeated_prefix_costs_linear_time(start: str) -> None:
-    for separator in SEPARATORS[:_SIGNS]:
+    for separator in SEPARATORS[:_FEW]:
+        assert_linear(start + separator)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("start", [*STARTS, *NAMES])
+def test_a_prefix_repeated_with_any_sign_costs_linear_time(start: str) -> None:
+    for separator in SEPARATORS[_FEW:_SIGNS]:
         assert_linear(start + separator)
 
 

@@ -87,7 +87,8 @@ CELLS = [
     pytest.param(
         *(client, tool, way, times, alike),
         marks=[pytest.mark.thorough]
-        if way in ("threads", "tasks") and (times, alike) != ONE
+        if (way != "sequential" and (times, alike) != ONE)
+        or (way == "below_one_span" and tool not in ("plain", "defaults"))
         else [],
     )
     for client in programs.CLIENTS
