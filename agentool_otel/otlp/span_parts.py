@@ -25,8 +25,10 @@ __all__ = [
     "Encoded",
     "Events",
     "JsonParts",
+    "LineTemplates",
     "Parts",
     "Shared",
+    "shared_json",
     "template",
 ]
 
@@ -110,6 +112,24 @@ class Parts(Protocol):
         ...
 
 
+class LineTemplates(NamedTuple):
+    """Templates for `%` of lines of OTLP/JSON, of spans without events.
+
+    `started` and `ended` put together what is known of a span when it starts, when it ended, and
+    its attributes, which are at least one.
+    """
+
+    root: bytes
+    """Beginning of a span without parent: its ids and its start."""
+    child: bytes
+    """Beginning of others: their ids, that of the parent, and their start."""
+    started: bytes
+    """Takes the beginning and the attributes."""
+    ended: bytes
+    """Takes the beginning, the end, the attributes of the start, and further ones behind a
+    comma."""
+
+
 class JsonParts:
     """Lines of OTLP/JSON."""
 
@@ -152,6 +172,21 @@ class JsonParts:
         self._named[name, kind] = encoded
         return encoded
 
+    def templates(self, name: str, kind: SpanKind) -> LineTemplates:
+        """Return templates of the documents of spans with a name and a kind."""
+        before, named = (
+            part.replace(b"%", b"%%") for part in (self._before, self._name(name, kind))
+        )
+        start = b'%b%%032x","spanId":"%%016x"%b%b,"startTimeUnixNano":"%%d"'
+        attributes = b'%b,"attributes":[%b]'
+        ended = b'%b,"endTimeUnixNano":"%d","attributes":[%b%b]'
+        return LineTemplates(
+            root=start % (before, b"", named),
+            child=start % (before, b',"parentSpanId":"%016x"', named),
+            started=attributes + self._after_start.replace(b"%", b"%%"),
+            ended=ended + self._after_end.replace(b"%", b"%%"),
+        )
+
     def attributes(
         self, shared: Sequence[Shared], own: Mapping[str, Any], pairs: bytes = b""
     ) -> Encoded:
@@ -159,7 +194,7 @@ class JsonParts:
         groups: list[bytes] = []
         for group in shared:
             if group:
-                groups.append(group.json or _shared_json(group))
+                groups.append(group.json or shared_json(group))
         if pairs:
             groups.append(pairs)
             return b",".join(groups)
@@ -207,7 +242,8 @@ class JsonParts:
         return tuple(pieces)
 
 
-def _shared_json(attributes: Shared) -> bytes:
+def shared_json(attributes: Shared) -> bytes:
+    """Encode attributes for the first time."""
     attributes.json = encoded = json.pairs_of(attributes)
     return encoded
 
@@ -220,7 +256,7 @@ def _json_events(events: Events) -> bytes:
     pieces: list[bytes] = []
     for time_ns, number, more in events.events:
         shared = more if isinstance(more, Shared) else None
-        pairs = json.pairs_of(more) if shared is None else shared.json or _shared_json(shared)
+        pairs = json.pairs_of(more) if shared is None else shared.json or shared_json(shared)
         pieces.append(
             b'{"timeUnixNano":"%d%b%d"}},%b]}' % (unsigned_ns(time_ns), beginning, number, pairs)
         )

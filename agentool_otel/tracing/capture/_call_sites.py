@@ -23,13 +23,14 @@ from agentool_otel.model.operations import (
     ToolExecution,
     records_in,
 )
-from agentool_otel.semconv import agentool
+from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.tracing.capture._arguments import Arguments, name_of, pick, summary_of
 from agentool_otel.tracing.capture.generators import Call, Collected
 from agentool_otel.tracing.capture.labels import labels, metadata_text
+from agentool_otel.tracing.spans.direct_tool import DirectTool, DirectToolSpan
 from agentool_otel.tracing.spans.exceptions import failed_status
 from agentool_otel.tracing.spans.failure import cut_off
-from agentool_otel.tracing.spans.live import begin, parent_for
+from agentool_otel.tracing.spans.live import OWNER_KEY, begin, parent_for
 from agentool_otel.tracing.spans.live_tool import Tool, ToolSpan
 from agentool_otel.tracing.spans.run import RUN_KEY, current_run
 from agentool_otel.tracing.spans.settings import contain, guarded, settings
@@ -37,6 +38,7 @@ from agentool_otel.tracing.spans.step_spans import StepSpan
 
 if TYPE_CHECKING:
     from agentool_otel.tracing.loops.loop import Loop
+    from agentool_otel.tracing.spans.own_span import SpanWriter
 
 __all__ = ["AgentSite", "StepSite", "StepType", "ToolSite", "add_reasoning"]
 
@@ -53,7 +55,7 @@ _NULL_OUTPUT = {agentool.OUTPUT: "null"}
 class ToolSite:
     """One decorated tool."""
 
-    __slots__ = ("_arguments", "_starting", "finishing", "tool")
+    __slots__ = ("_arguments", "_direct", "_starting", "_writer", "finishing", "tool")
 
     def __init__(
         self, target: Callable[..., Any], name: str | None, description: str | None, kind: str
@@ -67,11 +69,15 @@ class ToolSite:
             ),
         )
         self.tool = Tool(operation)
+        self._writer: SpanWriter | None = None
+        """The writer of the last call."""
+        self._direct: DirectTool | None = None
+        """What its direct calls share."""
         self._starting = f"starting tool {operation.name}"
         self.finishing = f"finishing tool {operation.name}"
 
     def begin(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:
-        call: _ToolCall | None = None
+        call: _ToolCall | _DirectCall | None = None
         try:
             outer = get_current()
             parent = parent_for(outer)
@@ -80,18 +86,38 @@ class ToolSite:
             loop: Loop | None = None
             if settings.on_end is not None and parent.get(RUN_KEY) is None:
                 loop = self._loop(args, kwargs)
-            call = _ToolCall(self.tool, parent if loop is None else loop.inside(parent))
-            call.site = self
-            call.outer = outer
-            call.loop = loop
-            if call.recording:
-                call.called(self._arguments.bind(args, kwargs))
+                parent = parent if loop is None else loop.inside(parent)
+            direct = self._direct if settings.writer is self._writer else self._changed()
+            if direct is None or parent.get(OWNER_KEY) is not None:
+                call = _ToolCall(self.tool, parent)
+                call.site, call.outer, call.loop = self, outer, loop
+                if call.recording:
+                    call.called(self._arguments.bind(args, kwargs))
+                return call
+            bound = self._arguments.bind(args, kwargs)
+            arguments = settings.policy.encoded(gen_ai.TOOL_CALL_ARGUMENTS, bound)
+            call = begun = _DirectCall(direct, parent)
+            begun.site, begun.outer, begun.loop = self, outer, loop
+            if not begun.begin(bound, arguments):
+                call = _ToolCall(self.tool, parent)
+                call.site, call.outer, call.loop = self, outer, loop
+                if call.recording:
+                    call.called_with(bound, arguments)
             return call
         except Exception as error:
-            if call is not None and is_interruption(error):
-                cut_off(call.span, error)
+            span = getattr(call, "span", None)
+            if span is not None and is_interruption(error):
+                cut_off(span, error)
             contain(error, self._starting)
             return None
+
+    def _changed(self) -> DirectTool | None:
+        """Return what direct calls share by the writer in force, which is another one now."""
+        writer, direct = settings.writer, None
+        if writer is not None and settings.write_through:
+            direct = DirectTool.of(self.tool, writer)
+        self._writer, self._direct = writer, direct
+        return direct
 
     def _loop(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Loop | None:
         """Return the plain loop that requests a call."""
@@ -216,11 +242,7 @@ class _ToolCall(ToolSpan):
 
     def end(self, result: str | None, error: BaseException | None) -> None:
         super().end(result, error)
-        loop, self.loop = self.loop, None
-        if loop is not None:
-            from agentool_otel.tracing.loops.open_loops import open_loops
-
-            open_loops.tool_ended(loop)
+        _leave(self)
 
     def returned(self, value: Any) -> None:
         try:
@@ -242,6 +264,52 @@ class _ToolCall(ToolSpan):
     def abandoned(self, yielded: Collected | None) -> None:
         self.interrupted(_LEFT)
         self.returned(yielded)
+
+
+class _DirectCall(DirectToolSpan):
+    """One call of a decorated tool that is direct."""
+
+    __slots__ = ("loop", "outer", "site")
+    loop: Loop | None
+    """The plain loop that requests it."""
+    outer: Context
+    site: ToolSite
+    recording = True
+
+    def returned(self, value: Any) -> None:
+        try:
+            if type(value) is Collected:
+                value = value.all()
+            result = settings.policy.encoded(gen_ai.TOOL_CALL_RESULT, value)
+            if not self.end(result):
+                self._usual().end(result, None)
+            elif self.loop is not None:
+                _leave(self)
+        except Exception as error:
+            contain(error, self.site.finishing)
+
+    def raised(self, error: BaseException) -> None:
+        self._usual().raised(error)
+
+    def abandoned(self, yielded: Collected | None) -> None:
+        self._usual().abandoned(yielded)
+
+    def _usual(self) -> _ToolCall:
+        """Return the same call as one that is not direct."""
+        call = _ToolCall.__new__(_ToolCall)
+        call.site, call.outer, call.loop = self.site, self.outer, self.loop
+        self.loop = None
+        call.resume(self)
+        return call
+
+
+def _leave(call: _ToolCall | _DirectCall) -> None:
+    """Note that a tool of a plain loop has ended."""
+    loop, call.loop = call.loop, None
+    if loop is not None:
+        from agentool_otel.tracing.loops.open_loops import open_loops  # few programs have one
+
+        open_loops.tool_ended(loop)
 
 
 class _OperationCall:

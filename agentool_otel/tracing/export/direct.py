@@ -8,15 +8,21 @@ written to the journal and the store. Everything else takes the SDK's way; the d
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentool_otel.content.masking.credentials import mask_name
 from agentool_otel.otlp.span_parts import Events, JsonParts, Parts
 from agentool_otel.tracing.export.sinks import DirectStore
-from agentool_otel.tracing.spans.own_span import OwnSpan
+from agentool_otel.tracing.spans.direct_span import DirectSpan, direct_class
+from agentool_otel.tracing.spans.own_span import OwnSpan, SpanForm
 
 if TYPE_CHECKING:
+    from opentelemetry.trace import SpanKind
+
+    from agentool_otel.otlp.json_encoder import Line
     from agentool_otel.tracing.export.disk.journal import Journal
     from agentool_otel.tracing.export.masking.spans import Masking
     from agentool_otel.tracing.export.pipeline import Pipeline
@@ -50,9 +56,11 @@ class DirectWriter:
     def __init__(self, pipeline: Pipeline, journal: Journal, store: DirectStore, masking: Masking):
         self._pipeline = pipeline
         self._alone = (pipeline,)
+        """The processors of a provider whose spans go nowhere else."""
         self._journal = journal
         self._store = store
         self._masking = masking
+        self.log_internal_error = pipeline.log_internal_error
         self._encodings: dict[type[OwnSpan], _Encodings | None] = {}
         """By the class of a tracer's spans; None where resource or scope must not leave as it
         is."""
@@ -61,19 +69,41 @@ class DirectWriter:
 
     def accepts(self, span: OwnSpan) -> bool:
         """Return whether a span that begins goes the short way. If so, the pipeline knows it."""
-        pipeline = self._pipeline
-        alone = getattr(span._span_processor, "_span_processors", None) == self._alone
-        if not alone or pipeline.store is not self._store:
+        if not self.is_open(span._span_processor):
             return False
-        kind = type(span)
-        encodings = self._encodings[kind] if kind in self._encodings else self._prepare(span)
+        kind = span.agentool_class
+        encodings = self._encodings[kind] if kind in self._encodings else self._prepare(kind)
         name = span._name
         if encodings is None or not (name in self._names or self._is_clean(name)):
             return False
+        self._pipeline.undescribed[span._context.span_id] = span
+        return True
+
+    def is_open(self, processor: Any) -> bool:
+        """Return whether spans of a processor that begin go the short way."""
+        pipeline = self._pipeline
+        alone = getattr(processor, "_span_processors", None) == self._alone
+        if not alone or pipeline.store is not self._store:
+            return False
         if pipeline.at_first is not None:
             pipeline.begin()
-        pipeline.undescribed[span._context.span_id] = span
         return True
+
+    def form(
+        self,
+        own_class: type[OwnSpan],
+        name: str,
+        kind: SpanKind,
+        attributes_of: Callable[[DirectSpan], dict[str, Any]],
+    ) -> SpanForm | None:
+        """Return how direct spans of a name are written; None where resource, scope or name must
+        not leave as they are. For the arguments see `SpanWriter`."""
+        known = own_class in self._encodings
+        encodings = self._encodings[own_class] if known else self._prepare(own_class)
+        if encodings is None or not self._is_clean(name):
+            return None
+        span_class = direct_class(own_class, name, kind, self, attributes_of)
+        return _Form(self, span_class, encodings, name, kind)
 
     def _is_clean(self, name: str) -> bool:
         """Return whether the name of a span may leave as it is."""
@@ -84,17 +114,17 @@ class DirectWriter:
         self._names.add(name)
         return True
 
-    def _prepare(self, span: OwnSpan) -> _Encodings | None:
+    def _prepare(self, kind: Any) -> _Encodings | None:
         if len(self._encodings) >= _CACHED:
             self._encodings.clear()
-        resource, scope = span._resource, span._instrumentation_scope
+        resource, scope = kind._resource, kind._instrumentation_scope
         clean = self._masking.shared
         encodings = None
         if clean(resource) is resource and clean(scope) is scope:
             notes = JsonParts(resource, scope)
             parts = self._store.parts
             encodings = _Encodings(notes, notes if parts is JsonParts else parts(resource, scope))
-        self._encodings[type(span)] = encodings
+        self._encodings[kind] = encodings
         return encodings
 
     def started(self, span: OwnSpan, pairs: bytes = b"") -> None:
@@ -107,7 +137,7 @@ class DirectWriter:
         """
         pipeline = self._pipeline
         try:
-            notes = self._encodings[type(span)].notes  # type: ignore[union-attr] # accepted
+            notes = self._encodings[span.agentool_class].notes  # type: ignore[union-attr] # accepted
             span.agentool_written = len(span.agentool_held)
             span.agentool_beginning = beginning = notes.beginning(span)
             span.agentool_first = first = notes.attributes(
@@ -115,10 +145,14 @@ class DirectWriter:
             )
             span_id = span._context[1]
             pipeline.undescribed.pop(span_id, None)
-            self._masking.passed += 1
-            self._journal.note(span, span_id, notes.started(beginning, first))
+            self.note(span, span_id, notes.started(beginning, first))
         except Exception as error:  # the call that is traced here must not feel it
             pipeline.log_internal_error(error)
+
+    def note(self, span: OwnSpan, span_id: int, line: Line) -> None:
+        """Note the line of a span in the journal."""
+        self._masking.passed += 1
+        self._journal.note(span, span_id, line)
 
     def ended(
         self, span: OwnSpan, fresh: dict[str, Any] | None, events: Events, pairs: bytes = b""
@@ -132,7 +166,7 @@ class DirectWriter:
             events: all of its events.
             pairs: `fresh` as pairs of OTLP/JSON, if the caller has them.
         """
-        pipeline, journal = self._pipeline, self._journal
+        pipeline = self._pipeline
         name = span._name
         renamed = name is not span.agentool_first_name
         alone = getattr(span._span_processor, "_span_processors", None) == self._alone
@@ -141,7 +175,7 @@ class DirectWriter:
         if renamed and not (isinstance(name, str) and self._is_clean(name)):
             return False
         try:
-            notes, records = self._encodings[type(span)]  # type: ignore[misc] # accepted
+            notes, records = self._encodings[span.agentool_class]  # type: ignore[misc] # accepted
             beginning, first = span.agentool_beginning, span.agentool_first
             if records is not notes or renamed or not beginning:
                 beginning = records.beginning(span)
@@ -155,18 +189,54 @@ class DirectWriter:
             pipeline.log_internal_error(error)
             return False
         span_id = span._context[1]
+        if pipeline.undescribed:
+            pipeline.undescribed.pop(span_id, None)
+        self.put(span_id, document, end_ns)
+        return True
+
+    def put(self, span_id: int, document: Line, end_ns: int) -> None:
+        """Put the document of a span away that has ended."""
+        pipeline, journal = self._pipeline, self._journal
         try:
             if journal.belongs_to_parent(span_id):
-                return True
-            if pipeline.undescribed:
-                pipeline.undescribed.pop(span_id, None)
+                return
             self._masking.passed += 1
             pipeline.put(self._store, journal, document, end_ns, span_id)
             if journal.dropped_spans:
                 pipeline.close_dropped(self._store, journal)
         except Exception as error:  # the call that is traced here must not feel it
             pipeline.log_internal_error(error)
-        return True
+
+
+class _Form:
+    """Writes the direct spans of one name."""
+
+    __slots__ = (
+        *("_writer", "accepts", "ended", "records", "span_class", "started_line", "templates"),
+    )
+
+    def __init__(
+        self,
+        writer: DirectWriter,
+        span_class: Any,
+        encodings: _Encodings,
+        name: str,
+        kind: SpanKind,
+    ):
+        self._writer = writer
+        self.span_class = span_class
+        self.accepts = partial(writer.is_open, span_class._span_processor)
+        self.ended = writer.put
+        self.templates = encodings.notes.templates(name, kind)
+        self.started_line = self.templates.started
+        same = encodings.records is encodings.notes
+        self.records = None if same else encodings.records
+
+    def started(self, span: OwnSpan, span_id: int, beginning: bytes, first: bytes) -> None:
+        try:
+            self._writer.note(span, span_id, (self.started_line % (beginning, first),))
+        except Exception as error:  # the call that is traced here must not feel it
+            self._writer.log_internal_error(error)
 
 
 def _own(span: OwnSpan) -> dict[str, Any]:

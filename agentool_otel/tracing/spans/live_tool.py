@@ -25,6 +25,7 @@ from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.semconv.table import AT_START
 from agentool_otel.tracing.spans import exceptions, metrics
 from agentool_otel.tracing.spans.around import execution_of
+from agentool_otel.tracing.spans.direct_tool import SMALL, DirectToolSpan
 from agentool_otel.tracing.spans.exceptions import error_type_of, str_of
 from agentool_otel.tracing.spans.failure import cut_off, fail
 from agentool_otel.tracing.spans.identity import IDENTITY_KEY
@@ -84,8 +85,6 @@ class Tool:
         """Attributes of the steps of a call without an id."""
 
 
-_SMALL = 8192
-"""Characters of text below which an attribute is copied, and not kept apart."""
 _TIME = template((agentool.SPAN_START_NS, "%d"))
 _TIME_AND_PARENT = template((agentool.SPAN_START_NS, "%d"), (agentool.SPAN_PARENT_ID, "%016x"))
 _CALL_ID = template((gen_ai.TOOL_CALL_ID, "%b"))
@@ -174,6 +173,21 @@ class ToolSpan:
         if run is None and not self._is_repeated:
             settings.last_call = span.get_span_context()
 
+    def resume(self, begun: DirectToolSpan) -> None:
+        """Go on with a direct call: its span is now this one."""
+        tool, facts, span = begun.direct.tool, begun.facts, begun.span
+        self._start_ns, self._parent_id = facts.start_ns, facts.parent_id
+        self._tool, self._parent, self._run = tool, begun.parent, begun.run
+        self.span, self.context, self.recording = span, begun.context, True
+        self._ended, self._is_repeated = False, False
+        self._arguments, self._call_id = facts.arguments, facts.call_id
+        self._cuts, self._redacted, self._known = NO_CUTS, None, 0
+        self._own, self._attributes = span, span.agentool_held
+        identity: Any = facts.identity
+        span.agentool_shared = (identity, tool.shared) if identity else tool.shared_alone
+        span.agentool_beginning, span.agentool_first = begun.beginning, begun.first
+        span.agentool_written = len(facts.all(tool))
+
     def called(self, bound: dict[str, Any]) -> None:
         """Record the arguments: on the timeline of the run, and on the span if somebody keeps open
         spans.
@@ -184,7 +198,11 @@ class ToolSpan:
         policy = settings.policy
         if policy.redact is not None:
             self._redacted = []
-        self._arguments = policy.encoded(gen_ai.TOOL_CALL_ARGUMENTS, bound, self._redacted)
+        self.called_with(bound, policy.encoded(gen_ai.TOOL_CALL_ARGUMENTS, bound, self._redacted))
+
+    def called_with(self, bound: dict[str, Any], arguments: str | None) -> None:
+        """The same where the arguments are encoded under the content policy already."""
+        self._arguments = arguments
         run, name, attributes = self._run, self._tool.name, self._attributes
         if any_pending() and not self._is_repeated:
             self._call_id = requested_id(self._parent, name, lambda: loads(encode(bound)))
@@ -206,7 +224,7 @@ class ToolSpan:
         own, arguments = self._own, self._arguments
         policy = settings.policy
         writer = None if own is None else own.agentool_writer
-        is_small = arguments is not None and len(arguments) < _SMALL and self._redacted is None
+        is_small = arguments is not None and len(arguments) < SMALL and self._redacted is None
         if own is not None and writer is not None and is_small and own.agentool_shared:
             self._note_small(own, writer, arguments or "")
             return
@@ -242,7 +260,7 @@ class ToolSpan:
     def _last_pairs(self, ending: dict[str, Any]) -> bytes:
         """Return the attributes at the end of most calls as pairs of OTLP/JSON; b"" for others."""
         result = ending.get(gen_ai.TOOL_CALL_RESULT)
-        if result is None or len(result) >= _SMALL:
+        if result is None or len(result) >= SMALL:
             return b""
         pairs = [_RESULT % escaped(result)]
         count = 1

@@ -15,22 +15,91 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from opentelemetry.attributes import BoundedAttributes
 from opentelemetry.sdk import trace as sdk
 from opentelemetry.sdk.util import BoundedList
 from opentelemetry.trace import Link, SpanContext, SpanKind, TraceFlags, TraceState
 
-from agentool_otel.otlp.span_parts import NO_EVENTS, Encoded, Events, Shared
+from agentool_otel.otlp.json_encoder import Line
+from agentool_otel.otlp.span_parts import (
+    NO_EVENTS,
+    Encoded,
+    Events,
+    LineTemplates,
+    Parts,
+    Shared,
+)
 from agentool_otel.tracing.spans.sdk_spans import own_events
 from agentool_otel.tracing.spans.settings import settings
 
-__all__ = ["OwnSpan", "SpanWriter", "class_of"]
+if TYPE_CHECKING:
+    from agentool_otel.tracing.spans.direct_span import DirectSpan
+
+__all__ = ["OwnSpan", "SpanForm", "SpanWriter", "class_of"]
+
+
+class SpanForm(Protocol):
+    """Writes spans of one name, of which the caller has the attributes encoded."""
+
+    @property
+    def span_class(self) -> type[DirectSpan]:
+        """The class of the spans."""
+        ...
+
+    @property
+    def templates(self) -> LineTemplates:
+        """Templates of the lines in the journal."""
+        ...
+
+    @property
+    def records(self) -> Parts | None:
+        """The encoding of spans that end; None where that is the journal's."""
+        ...
+
+    @property
+    def accepts(self) -> Callable[[], bool]:
+        """Returns whether a span that begins, or ends, is written here."""
+        ...
+
+    def started(self, span: OwnSpan, span_id: int, beginning: bytes, first: bytes, /) -> None:
+        """Write a span that has started.
+
+        Args:
+            span: the span.
+            span_id: its id.
+            beginning: what is known of it, as `templates` encodes it.
+            first: its attributes, at least one.
+        """
+        ...
+
+    @property
+    def ended(self) -> Callable[[int, Line, int], None]:
+        """Writes a span that has ended: its id, its document and its end."""
+        ...
 
 
 class SpanWriter(Protocol):
     """Writes spans of our own kind to where they are kept: `tracing.export.direct`."""
+
+    def form(
+        self,
+        own_class: type[OwnSpan],
+        name: str,
+        kind: SpanKind,
+        attributes_of: Callable[[DirectSpan], dict[str, Any]],
+        /,
+    ) -> SpanForm | None:
+        """Return how direct spans of a name are written; None where they may not leave as they are.
+
+        Args:
+            own_class: of the own spans of their tracer.
+            name: of the spans.
+            kind: of the spans.
+            attributes_of: returns the attributes of such a span.
+        """
+        ...
 
     def accepts(self, span: OwnSpan, /) -> bool:
         """Return whether a span that begins is written here, and not by the SDK's processors."""
@@ -98,6 +167,8 @@ class OwnSpan(sdk._Span):
     _context: SpanContext
     _end_time: int | None = None
     _links: Any = ()
+    agentool_class: type[OwnSpan]
+    """The class of the own spans of its tracer."""
     agentool_writer: SpanWriter | None = None
     """What writes it, unless it takes the SDK's way."""
     agentool_shared: tuple[Shared, ...] = ()
@@ -286,4 +357,6 @@ def class_of(tracer: Any) -> type[OwnSpan] | None:
     most = tracer._span_limits.max_span_attributes
     shared["_room"] = float("inf") if most is None else most
     shared["_ending"] = getattr(tracer.span_processor, "_on_ending", None)
-    return type(sdk._Span.__name__, (OwnSpan,), shared)
+    made: type[OwnSpan] = type(sdk._Span.__name__, (OwnSpan,), shared)
+    made.agentool_class = made
+    return made

@@ -13,7 +13,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from opentelemetry import trace
 from opentelemetry.context import Context, create_key
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "OURS_KEY",
     "SPAN_KEY",
+    "ShortWay",
     "add_events",
     "clear_masked",
     "context_with",
@@ -46,13 +47,26 @@ __all__ = [
     "parent_of",
     "parent_of_our_provider",
     "set_all",
+    "short_way",
     "start_span",
 ]
 
 MARK = "_agentool_masked"
 """Set on the attributes of a span that holds only what was masked at capture."""
 
-_Short = Callable[[str, Context, SpanKind, "dict[str, Any]", int, Any], "trace.Span | None"]
+Placed = tuple[SpanContext, "SpanContext | None"]
+"""The context of a span that begins, and that of its parent."""
+
+
+class ShortWay(NamedTuple):
+    """How the recording spans of a tracer start without the SDK."""
+
+    span_class: type[OwnSpan]
+    place: Callable[[Any], Placed | None]
+    """Returns the place of a span below another one, or below none; None where the SDK has to
+    start it."""
+    start: Callable[[str, Context, SpanKind, dict[str, Any], int, Any], trace.Span | None]
+    """Starts a span; None likewise."""
 
 
 def start_span(
@@ -69,7 +83,7 @@ def start_span(
     except KeyError:
         short = _short_way(tracer)
     if short is not None:
-        span = short(name, parent, kind, attributes, start_ns, parent.get(SPAN_KEY))
+        span = short.start(name, parent, kind, attributes, start_ns, parent.get(SPAN_KEY))
         if span is not None:
             return span
     return tracer.start_span(name, parent, kind, attributes, None, start_ns, False, False)
@@ -260,21 +274,27 @@ def parent_of(context: Context) -> int:
     return 0 if span is None else span.get_span_context().span_id
 
 
-_short_ways: dict[trace.Tracer, _Short | None] = {}
+def short_way(tracer: trace.Tracer) -> ShortWay | None:
+    """Return how the recording spans of a tracer start without the SDK; None where that is not
+    safe."""
+    return _short_ways[tracer] if tracer in _short_ways else _short_way(tracer)
 
 
-def _short_way(tracer: trace.Tracer) -> _Short | None:
-    """Return a function that starts recording spans, where that is safe.
+_short_ways: dict[trace.Tracer, ShortWay | None] = {}
+
+
+def _short_way(tracer: trace.Tracer) -> ShortWay | None:
+    """Return the short way of a tracer, where that is safe.
 
     It is where the tracer is the SDK's own and its sampler takes every child of a sampled local
     parent, or every span without parent, without looking at it.
     """
     if type(tracer).__module__ != "opentelemetry.sdk.trace":
         return None  # a proxy may turn into the real tracer later: not remembered
-    _short_ways[tracer] = start = _make_short_way(tracer)
+    _short_ways[tracer] = short = _make_short_way(tracer)
     if len(_short_ways) > 64:  # providers come and go in tests
         _short_ways.clear()
-    return start
+    return short
 
 
 def _root_flags(ids: Any) -> TraceFlags:
@@ -286,7 +306,7 @@ def _root_flags(ids: Any) -> TraceFlags:
     return TraceFlags(flags)
 
 
-def _make_short_way(tracer: Any) -> _Short | None:
+def _make_short_way(tracer: Any) -> ShortWay | None:
     from opentelemetry.sdk import trace as sdk
     from opentelemetry.sdk.trace import sampling
 
@@ -319,14 +339,7 @@ def _make_short_way(tracer: Any) -> _Short | None:
     resource, on_start = tracer.resource, tracer.span_processor.on_start
     sdk_class, new_lock, new_context = sdk._Span, threading.Lock, tuple.__new__
 
-    def start(
-        name: str,
-        parent: Context,
-        kind: SpanKind,
-        attributes: dict[str, Any],
-        start_ns: int,
-        above: Any,
-    ) -> trace.Span | None:
+    def place(above: Any) -> Placed | None:
         if above is not None:
             if type(above) is not own_class and not isinstance(above, sdk_class):
                 return None
@@ -337,23 +350,33 @@ def _make_short_way(tracer: Any) -> _Short | None:
         if tracer.resource is not resource:  # another service name, or process: made anew for it
             _short_ways.pop(tracer, None)
             return None
-        up: Any = None
-        state: Any = None
         if above is None:
-            context = SpanContext(new_trace_id(), new_id(), False, root_flags)
-        else:
-            up = above._context
-            trace_id, _, _, flags, state, _ = up
-            if not flags & 1:
-                return None
-            context = new_context(SpanContext, (trace_id, new_id(), False, flags, state, True))
+            return SpanContext(new_trace_id(), new_id(), False, root_flags), None
+        up = above._context
+        trace_id, _, _, flags, state, _ = up
+        if not flags & 1:
+            return None
+        return new_context(SpanContext, (trace_id, new_id(), False, flags, state, True)), up
+
+    def start(
+        name: str,
+        parent: Context,
+        kind: SpanKind,
+        attributes: dict[str, Any],
+        start_ns: int,
+        above: Any,
+    ) -> trace.Span | None:
+        placed = place(above)
+        if placed is None:
+            return None
+        context, up = placed
         span = own_class(name, context, up, kind, attributes.copy(), start_ns, new_lock())
         writer = settings.writer
-        if writer is not None and not state and writer.accepts(span):
+        if writer is not None and not context[4] and writer.accepts(span):
             span.agentool_writer = writer
         else:
             on_start(span, parent_context=parent)
         started: trace.Span = span
         return started
 
-    return start
+    return ShortWay(own_class, place, start)

@@ -206,10 +206,22 @@ class AppendFile:
             FileReplaced: the file was deleted.
             OSError: there is no room, or the file cannot be written.
         """
-        file = self._descriptor()
-        before = self.size
-        if len(pieces) == 1 or sys.platform == "win32":
-            data = b"".join(pieces)  # no copy of a single one
+        file = self._file
+        try:
+            status = os.fstat(file)
+        except OSError as error:
+            let_through(error)
+            file, before = self._descriptor(), self.size
+        else:
+            # By place, as names take longer: inode, device, links and size.
+            if status[1] == self.inode and status[2] == self._device and status[3]:
+                before = status[6]
+            else:
+                file, before = self._descriptor(), self.size
+        if len(pieces) == 1:
+            size, done = len(pieces[0]), os.write(file, pieces[0])
+        elif sys.platform == "win32":
+            data = b"".join(pieces)
             size, done = len(data), os.write(file, data)
         else:
             size, done = sum(map(len, pieces)), os.writev(file, pieces)
