@@ -29,7 +29,7 @@ COUNTS = {"sequential": 3, "threads": 8, "tasks": 8, "below_one_span": 20}
 def instrumented(spans: Any) -> Iterator[None]:
     """Attach our instrumentors of the installed frameworks."""
     requested_calls._answers.set(())
-    requested_calls._recent.clear()
+    requested_calls.open_answers.clear()
     attached = []
     for name in ("openai", "anthropic", "mcp", "fastmcp"):
         if find_spec(name):

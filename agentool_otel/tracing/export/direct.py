@@ -57,9 +57,9 @@ class DirectWriter:
         self._pipeline = pipeline
         self._alone = (pipeline,)
         """The processors of a provider whose spans go nowhere else."""
-        self._journal = journal
+        self.journal = journal
         self._store = store
-        self._masking = masking
+        self.masking = masking
         self.log_internal_error = pipeline.log_internal_error
         self._encodings: dict[type[OwnSpan], _Encodings | None] = {}
         """By the class of a tracer's spans; None where resource or scope must not leave as it
@@ -118,7 +118,7 @@ class DirectWriter:
         if len(self._encodings) >= _CACHED:
             self._encodings.clear()
         resource, scope = kind._resource, kind._instrumentation_scope
-        clean = self._masking.shared
+        clean = self.masking.shared
         encodings = None
         if clean(resource) is resource and clean(scope) is scope:
             notes = JsonParts(resource, scope)
@@ -145,14 +145,10 @@ class DirectWriter:
             )
             span_id = span._context[1]
             pipeline.undescribed.pop(span_id, None)
-            self.note(span, span_id, notes.started(beginning, first))
+            self.masking.passed += 1
+            self.journal.note(span, span_id, notes.started(beginning, first))
         except Exception as error:  # the call that is traced here must not feel it
             pipeline.log_internal_error(error)
-
-    def note(self, span: OwnSpan, span_id: int, line: Line) -> None:
-        """Note the line of a span in the journal."""
-        self._masking.passed += 1
-        self._journal.note(span, span_id, line)
 
     def ended(
         self, span: OwnSpan, fresh: dict[str, Any] | None, events: Events, pairs: bytes = b""
@@ -196,11 +192,11 @@ class DirectWriter:
 
     def put(self, span_id: int, document: Line, end_ns: int) -> None:
         """Put the document of a span away that has ended."""
-        pipeline, journal = self._pipeline, self._journal
+        pipeline, journal = self._pipeline, self.journal
         try:
-            if journal.belongs_to_parent(span_id):
+            if span_id in journal.of_parent:
                 return
-            self._masking.passed += 1
+            self.masking.passed += 1
             pipeline.put(self._store, journal, document, end_ns, span_id)
             if journal.dropped_spans:
                 pipeline.close_dropped(self._store, journal)
@@ -212,7 +208,7 @@ class _Form:
     """Writes the direct spans of one name."""
 
     __slots__ = (
-        *("_writer", "accepts", "ended", "records", "span_class", "started_line", "templates"),
+        *("_started", "_writer", "accepts", "ended", "records", "span_class", "templates"),
     )
 
     def __init__(
@@ -228,15 +224,17 @@ class _Form:
         self.accepts = partial(writer.is_open, span_class._span_processor)
         self.ended = writer.put
         self.templates = encodings.notes.templates(name, kind)
-        self.started_line = self.templates.started
+        self._started = self.templates.started
         same = encodings.records is encodings.notes
         self.records = None if same else encodings.records
 
     def started(self, span: OwnSpan, span_id: int, beginning: bytes, first: bytes) -> None:
+        writer = self._writer
         try:
-            self._writer.note(span, span_id, (self.started_line % (beginning, first),))
+            writer.masking.passed += 1
+            writer.journal.note(span, span_id, (self._started % (beginning, first),))
         except Exception as error:  # the call that is traced here must not feel it
-            self._writer.log_internal_error(error)
+            writer.log_internal_error(error)
 
 
 def _own(span: OwnSpan) -> dict[str, Any]:

@@ -330,7 +330,7 @@ class Pipeline(SpanProcessor):
                 self.created += 1
                 store.put(self._apply_stages(span))
                 return
-            if journal.belongs_to_parent(context.span_id):
+            if context.span_id in journal.of_parent:
                 return
             shown = self._apply_stages(span)
             assert isinstance(store, DirectStore)  # as every store with a journal

@@ -38,6 +38,9 @@ class _OnUse(Generic[T]):
 class DirectSpan(OwnSpan):
     """A recording span of a class that `direct_class` gives. It is made without `__init__`."""
 
+    agentool_members = 4
+    """How many members it has as it is made: context, parent, start and facts. With more of them,
+    something was done to it."""
     facts: tuple[Any, ...]
     """What its attributes are made of."""
     ending: Mapping[str, Any] = MappingProxyType({})
@@ -46,15 +49,6 @@ class DirectSpan(OwnSpan):
 
     agentool_held = _OnUse[Any](lambda span: span._made(span))
     _lock = _OnUse[Any](lambda _: threading.Lock())
-
-    @property
-    def is_touched(self) -> bool:
-        """Return whether anything was done to it since it was made, other than to look at it."""
-        return len(vars(self)) != _MEMBERS
-
-
-_MEMBERS = 4
-"""Context, parent, start and facts."""
 
 
 def direct_class(

@@ -23,7 +23,7 @@ from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.tracing.spans import exceptions
 from agentool_otel.tracing.spans.failure import cut_off
 from agentool_otel.tracing.spans.identity import IDENTITY_KEY
-from agentool_otel.tracing.spans.requested_calls import any_pending
+from agentool_otel.tracing.spans.requested_calls import open_answers
 from agentool_otel.tracing.spans.run import RUN_KEY, requested_id
 from agentool_otel.tracing.spans.sdk_spans import OURS_KEY, SPAN_KEY, short_way
 from agentool_otel.tracing.spans.settings import SCOPE, settings
@@ -103,7 +103,7 @@ class DirectTool:
         form: how the spans are written.
     """
 
-    __slots__ = ("_span_class", "child", "form", "place", "root", "shared", "tool", "writer")
+    __slots__ = ("child", "form", "place", "root", "shared", "span_class", "tool", "writer")
 
     def __init__(
         self,
@@ -118,7 +118,7 @@ class DirectTool:
         self.place = place
         self.root, self.child = form.templates.root, form.templates.child
         self.shared = tool.shared.json or shared_json(tool.shared)
-        self._span_class = form.span_class
+        self.span_class = form.span_class
 
     @classmethod
     def of(cls, tool: Tool, writer: SpanWriter) -> DirectTool | None:
@@ -138,13 +138,6 @@ class DirectTool:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _none, ()  # made anew in another process
-
-    def new_span(self, placed: Placed, start_ns: int, facts: _Facts) -> DirectSpan:
-        span = _new(self._span_class)
-        span._context, span._parent = placed
-        span._start_time = start_ns
-        span.facts = facts
-        return span
 
 
 def _none() -> None:
@@ -207,7 +200,7 @@ class DirectToolSpan:
         elif repeats:
             first += _TIME % start_ns
         call_id: str | None = None
-        if any_pending():
+        if open_answers:
             call_id = requested_id(parent, tool.name, lambda: loads(encode(bound)))
             if call_id is not None:
                 first += _CALL_ID % escaped(call_id)
@@ -228,7 +221,10 @@ class DirectToolSpan:
         self.run: Run | None = run
         self._facts = facts
         self.first = first
-        self.span = span = direct.new_span(placed, start_ns, facts)
+        self.span = span = _new(direct.span_class)
+        span._context, span._parent = placed
+        span._start_time = start_ns
+        span.facts = facts
         if parent_id:
             beginning = direct.child % (context[0], context[1], parent_id, start_ns)
         else:
@@ -249,7 +245,11 @@ class DirectToolSpan:
         if self._ended:
             return True
         direct, span, facts = self.direct, self.span, self._facts
-        if span.is_touched or settings.writer is not direct.writer or not direct.form.accepts():
+        if (
+            len(vars(span)) != span.agentool_members
+            or settings.writer is not direct.writer
+            or not direct.form.accepts()
+        ):
             return False
         if result is not None:
             characters = len(facts.arguments or "") + len(result)
@@ -268,7 +268,8 @@ class DirectToolSpan:
         direct, span, facts = self.direct, self.span, self._facts
         tool, run = direct.tool, self.run
         end_ns = time_ns()
-        exceptions.forget(span)
+        if exceptions.recorded:
+            exceptions.forget(span)
         ending: dict[str, Any] = {}
         last = b""
         if result is not None:

@@ -88,21 +88,21 @@ def is_new(span: trace.Span, parent_id: int, error: BaseException) -> bool:
     """
     # The memory of an exception that was dealt with is the next one's: the id alone is not enough.
     key = id(error), hash(str_of(error))
-    before = _seen.pop(span.get_span_context().span_id, None)
+    before = recorded.pop(span.get_span_context().span_id, None)
     if parent_id:
-        _seen[parent_id] = key
-        if len(_seen) > _PARENTS:
-            _seen.popitem(last=False)
+        recorded[parent_id] = key
+        if len(recorded) > _PARENTS:
+            recorded.popitem(last=False)
     return before != key
 
 
 def forget(span: trace.Span) -> None:
     """Forget the exceptions that children of a span have recorded: it ends without one."""
-    if _seen:
-        _seen.pop(span.get_span_context().span_id, None)
+    if recorded:
+        recorded.pop(span.get_span_context().span_id, None)
 
 
-_seen: OrderedDict[int, tuple[int, int]] = OrderedDict()
+recorded: OrderedDict[int, tuple[int, int]] = OrderedDict()
 """By the id of an open span, the exception that a child of it has recorded last: the id of its
 object and the hash of its text. The exception itself would keep every frame of its traceback."""
 _PARENTS = 256

@@ -30,7 +30,7 @@ from agentool_otel.tracing.spans.exceptions import error_type_of, str_of
 from agentool_otel.tracing.spans.failure import cut_off, fail
 from agentool_otel.tracing.spans.identity import IDENTITY_KEY
 from agentool_otel.tracing.spans.live import KINDS, OWNER_KEY
-from agentool_otel.tracing.spans.requested_calls import any_pending
+from agentool_otel.tracing.spans.requested_calls import open_answers
 from agentool_otel.tracing.spans.run import RUN_KEY, Run, requested_id
 from agentool_otel.tracing.spans.sdk_spans import (
     context_with,
@@ -204,7 +204,7 @@ class ToolSpan:
         """The same where the arguments are encoded under the content policy already."""
         self._arguments = arguments
         run, name, attributes = self._run, self._tool.name, self._attributes
-        if any_pending() and not self._is_repeated:
+        if open_answers and not self._is_repeated:
             self._call_id = requested_id(self._parent, name, lambda: loads(encode(bound)))
             if self._call_id is not None:
                 attributes[gen_ai.TOOL_CALL_ID] = self._call_id

@@ -27,13 +27,13 @@ __all__ = [
     "Answer",
     "Call",
     "answered_ids",
-    "any_pending",
     "await_results",
     "awaits_results",
     "call_of",
     "calls_in",
     "current_answers",
     "note_answer",
+    "open_answers",
     "retire",
     "take",
 ]
@@ -81,7 +81,8 @@ _MOST_AWAITED = 1024
 
 
 _answers: ContextVar[tuple[Answer, ...]] = ContextVar("agentool-otel-answers", default=())
-_recent: deque[Answer] = deque(maxlen=_MOST_RECENT)
+open_answers: deque[Answer] = deque(maxlen=_MOST_RECENT)
+"""The last answers of this process that request a call which no span has executed."""
 _awaited: deque[str] = deque(maxlen=_MOST_AWAITED)
 """Ids of calls that a model has requested without a run around it and with content off."""
 
@@ -108,7 +109,7 @@ def note_answer(calls: Sequence[Call], parent_id: int) -> Answer | None:
     answer = Answer(calls, parent_id)
     earlier = tuple(answer for answer in _answers.get() if answer.pending)
     _answers.set((answer, *earlier[: _MOST_ANSWERS - 1]))
-    _recent.append(answer)
+    open_answers.append(answer)
     return answer
 
 
@@ -139,11 +140,6 @@ def answered_ids(input: Sequence[Message] | None) -> list[str]:
     return ids
 
 
-def any_pending() -> bool:
-    """Return whether any answer of this process requests a call that no span has executed."""
-    return bool(_recent)
-
-
 def current_answers(parent_id: int) -> list[Answer]:
     """Return the answers that a tool may execute: of this context, those of model calls with the
     parent of the tool if there are any.
@@ -170,7 +166,7 @@ def take(
         parent_id: span id of the parent of the tool's span; 0 for a tool without a parent.
     """
     candidates = _pending(answers, name)
-    anywhere = _near(_pending(_recent, name), parent_id)
+    anywhere = _near(_pending(open_answers, name), parent_id)
     if not candidates and not anywhere:
         return None
     try:
@@ -195,7 +191,7 @@ def retire(answers: Iterable[Answer], call_id: str) -> None:
         answers: of the context or the run of the tool.
         call_id: of the request; nothing happens where no answer requests it.
     """
-    for answer in (*answers, *_recent):
+    for answer in (*answers, *open_answers):
         for call in tuple(answer.pending):
             if call.id == call_id:
                 _taken(answer, call)
@@ -227,7 +223,7 @@ def _taken(answer: Answer, call: Call) -> str | None:
         answer.pending.remove(call)
         if not answer.pending:
             with suppress(ValueError):
-                _recent.remove(answer)
+                open_answers.remove(answer)
         return call.id
     return None
 

@@ -14,8 +14,8 @@ from agentool_otel.semconv import agentool
 from agentool_otel.tracing.spans.requested_calls import (
     Answer,
     Call,
-    any_pending,
     current_answers,
+    open_answers,
     take,
 )
 from agentool_otel.tracing.spans.sdk_spans import parent_of
@@ -139,7 +139,7 @@ def requested_id(context: Context, name: str, arguments: Callable[[], Any]) -> s
         name: of the tool.
         arguments: returns them as JSON; called where a call of this name is requested.
     """
-    if not any_pending():
+    if not open_answers:
         return None
     run, parent_id = current_run(context), parent_of(context)
     answers = current_answers(parent_id) if run is None else run.answers

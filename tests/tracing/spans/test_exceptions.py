@@ -28,7 +28,7 @@ def exporter() -> Iterator[InMemorySpanExporter]:
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     settings.configure(provider=provider)
-    exceptions._seen.clear()
+    exceptions.recorded.clear()
     yield exporter
     settings.reset()
 
@@ -113,9 +113,9 @@ def test_no_exception_is_remembered_after_the_enclosing_spans_end() -> None:
             fail("no")
 
     clerk()
-    assert not exceptions._seen
+    assert not exceptions.recorded
     hire()
-    assert not exceptions._seen
+    assert not exceptions.recorded
 
 
 def test_below_foreign_spans_few_exceptions_are_remembered() -> None:
@@ -124,4 +124,4 @@ def test_below_foreign_spans_few_exceptions_are_remembered() -> None:
     for _ in range(1000):
         with trace.use_span(tracer.start_span("theirs")), pytest.raises(ValueError):
             fail("no")
-    assert 0 < len(exceptions._seen) <= 256
+    assert 0 < len(exceptions.recorded) <= 256

@@ -27,7 +27,7 @@ ARGUMENTS = "gen_ai.tool.call.arguments"
 @pytest.fixture(autouse=True)
 def _no_earlier_answers() -> None:
     requested_calls._answers.set(())
-    requested_calls._recent.clear()
+    requested_calls.open_answers.clear()
 
 
 @tool
@@ -160,9 +160,9 @@ def test_memory_is_bounded(spans: Any) -> None:
     for number in range(70):
         request(*((f"{number}.{index}", "unknown", {}) for index in range(257)))
     spans.forget()
-    assert len(requested_calls._recent) == 64
+    assert len(requested_calls.open_answers) == 64
     assert len(requested_calls._answers.get()) == 16
-    assert all(len(item.pending) <= 256 for item in requested_calls._recent)
+    assert all(len(item.pending) <= 256 for item in requested_calls.open_answers)
 
 
 values = st.integers(0, 2) | st.sampled_from(["a", "b"])

@@ -178,7 +178,8 @@ class Journal:
         """Spans that were dropped without an end; those that have ended among them."""
         # A callback of a weak reference may come at any moment, so it only takes a note.
         self._note: Callable[[Any], None] = self.dropped_spans.append
-        self._of_parent: frozenset[int] = frozenset()
+        self.of_parent: frozenset[int] = frozenset()
+        """The spans that were open when this process was forked: the parent reports them."""
         self._failed = False
         self._retry_ns = 0
         renew_after_fork(self._forked)
@@ -243,10 +244,6 @@ class Journal:
     def holds(self, span_id: int) -> bool:
         """True for a span of this process that has started and is open."""
         return span_id in self._open
-
-    def belongs_to_parent(self, span_id: int) -> bool:
-        """True for a span that was open when this process was forked: the parent reports it."""
-        return span_id in self._of_parent
 
     def dropped(self) -> Iterator[tuple[int, bytes]]:
         """Yield ids and documents of the spans that were dropped without an end.
@@ -385,7 +382,7 @@ class Journal:
     def _forked(self) -> None:
         """Start empty in a child: what is open belongs to the parent, and its file too."""
         self.lock = threading.RLock()
-        self._of_parent = self._of_parent | frozenset(self._open)
+        self.of_parent = self.of_parent | frozenset(self._open)
         self._open = {}
         self._sent = {}
         self.dropped_spans.clear()
