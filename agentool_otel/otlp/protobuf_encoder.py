@@ -31,6 +31,7 @@ __all__ = [
     "encode_span",
     "integer_template",
     "is_whole",
+    "length_of",
     "merged",
     "resource_of",
     "resource_parts",
@@ -53,6 +54,11 @@ _float64 = struct.Struct("<d").pack
 
 _SHORT = 1 << 12
 _lengths = [to_bytes(n) for n in range(_SHORT)]
+
+
+def length_of(size: int) -> bytes:
+    """Return a number of bytes as it stands before them."""
+    return _lengths[size] if size < _SHORT else to_bytes(size)
 
 
 def with_length(data: bytes) -> bytes:

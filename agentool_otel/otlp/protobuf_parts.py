@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from agentool_otel.model.times import unsigned_ns
 from agentool_otel.otlp import protobuf_encoder as protobuf
 from agentool_otel.otlp.json_encoder import Line
-from agentool_otel.otlp.protobuf_encoder import attribute_fields, with_length
-from agentool_otel.otlp.span_parts import Encoded, Events, Shared
+from agentool_otel.otlp.protobuf_encoder import attribute_fields, length_of, with_length
+from agentool_otel.otlp.span_parts import Encoded, Events, Request, Shared
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import ReadableSpan
     from opentelemetry.sdk.util.instrumentation import InstrumentationScope
-    from opentelemetry.trace import SpanKind
+    from opentelemetry.trace import SpanContext, SpanKind
 
 __all__ = ["ProtobufParts"]
 
@@ -60,6 +60,43 @@ class ProtobufParts:
         encoded = b"%b\x30%c" % (protobuf.text_field(b"\x2a", name), kind.value + 1)
         self._named[name, kind] = encoded
         return encoded
+
+    def requests(self, name: str, kind: SpanKind) -> Request:
+        """Return what encodes the spans of a name and a kind, see `Parts`."""
+        of, of_schema = self._resource, self._resource_schema
+        by, by_schema = self._scope, self._scope_schema
+        named = self._named.get((name, kind)) or self._name(name, kind)
+        size_of, size_by = (
+            len(one) + 1 + len(two) for one, two in ((of, of_schema), (by, by_schema))
+        )
+        size = len(named) + 46 + len(_NO_STATUS)
+
+        def request(
+            context: SpanContext,
+            parent_id: int,
+            start_ns: int,
+            end_ns: int,
+            groups: Sequence[Shared],
+            own: Mapping[str, Any],
+        ) -> bytes:
+            shared = b"".join(
+                [group.protobuf or _shared_fields(group, _ON_SPAN) for group in groups]
+            )
+            fields = attribute_fields(_ON_SPAN, own)
+            above = b"\x22\x08" + parent_id.to_bytes(8, "big") if parent_id else b""
+            inside = size + len(above) + len(shared) + len(fields)
+            span = length_of(inside)
+            inside += size_by + len(span)
+            scoped = length_of(inside)
+            whole = length_of(inside + size_of + len(scoped))
+            return b"\x0a%b%b\x12%b%b\x12%b\x0a\x10%b\x12\x08%b%b%b\x39%b\x41%b%b%b%b%b%b" % (
+                *(whole, of, scoped, by, span),
+                *(context[0].to_bytes(16, "big"), context[1].to_bytes(8, "big"), above, named),
+                *(_fixed64(start_ns), _fixed64(end_ns), shared, fields, _NO_STATUS),
+                *(by_schema, of_schema),
+            )
+
+        return request
 
     def attributes(
         self, shared: Sequence[Shared], own: Mapping[str, Any], pairs: bytes = b""

@@ -7,7 +7,7 @@ links, status and trace state whose parent is of the same process. `protobuf_par
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from agentool_otel.model.times import unsigned_ns
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import ReadableSpan
     from opentelemetry.sdk.util.instrumentation import InstrumentationScope
-    from opentelemetry.trace import SpanKind
+    from opentelemetry.trace import SpanContext, SpanKind
 
 __all__ = [
     "NO_EVENTS",
@@ -27,6 +27,7 @@ __all__ = [
     "JsonParts",
     "LineTemplates",
     "Parts",
+    "Request",
     "Shared",
     "shared_json",
     "template",
@@ -65,6 +66,10 @@ class Events(NamedTuple):
 NO_EVENTS = Events("", "", ())
 
 
+Request = Callable[["SpanContext", int, int, int, Sequence[Shared], Mapping[str, Any]], bytes]
+"""Encodes a span without events that has ended: its context, the id of its parent or 0, its start
+and its end, both above 0, and its attributes, first those that others have, too."""
+
 Encoded = bytes | list[bytes]
 """Attributes; in pieces if a text in them is large, so that nobody copies it."""
 
@@ -73,6 +78,10 @@ class Parts(Protocol):
     """An encoding of the spans of one resource and scope."""
 
     def __init__(self, resource: Resource, scope: InstrumentationScope | None) -> None: ...
+
+    def requests(self, name: str, kind: SpanKind) -> Request | None:
+        """Return what encodes the spans of a name and a kind at once; None where `templates` do."""
+        ...
 
     def beginning(self, span: ReadableSpan) -> bytes:
         """Return what is known of a span when it starts, without attributes."""
@@ -171,6 +180,9 @@ class JsonParts:
         )
         self._named[name, kind] = encoded
         return encoded
+
+    def requests(self, name: str, kind: SpanKind) -> None:
+        return None
 
     def templates(self, name: str, kind: SpanKind) -> LineTemplates:
         """Return templates of the documents of spans with a name and a kind."""

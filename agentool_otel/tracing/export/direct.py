@@ -208,7 +208,7 @@ class _Form:
     """Writes the direct spans of one name."""
 
     __slots__ = (
-        *("_started", "_writer", "accepts", "ended", "records", "span_class", "templates"),
+        *("_started", "_writer", "accepts", "ended", "request", "span_class", "templates"),
     )
 
     def __init__(
@@ -225,8 +225,7 @@ class _Form:
         self.ended = writer.put
         self.templates = encodings.notes.templates(name, kind)
         self._started = self.templates.started
-        same = encodings.records is encodings.notes
-        self.records = None if same else encodings.records
+        self.request = encodings.records.requests(name, kind)
 
     def started(self, span: OwnSpan, span_id: int, beginning: bytes, first: bytes) -> None:
         writer = self._writer

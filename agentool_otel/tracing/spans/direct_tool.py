@@ -18,7 +18,7 @@ from agentool_otel.content.policy import encode
 from agentool_otel.ground.interruptions import is_interruption
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.otlp.json_encoder import escaped, pairs_of
-from agentool_otel.otlp.span_parts import NO_EVENTS, Shared, shared_json, template
+from agentool_otel.otlp.span_parts import Shared, shared_json, template
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.tracing.spans import exceptions
 from agentool_otel.tracing.spans.failure import cut_off
@@ -30,7 +30,6 @@ from agentool_otel.tracing.spans.settings import SCOPE, settings
 from agentool_otel.tracing.spans.steps import tool_step
 
 if TYPE_CHECKING:
-    from agentool_otel.otlp.json_encoder import Line
     from agentool_otel.tracing.spans.direct_span import DirectSpan
     from agentool_otel.tracing.spans.live_tool import Tool
     from agentool_otel.tracing.spans.own_span import SpanForm, SpanWriter
@@ -186,9 +185,9 @@ class DirectToolSpan:
         if identity and not identity.keys().isdisjoint(tool.shared):
             return False
         placed = direct.place(parent.get(SPAN_KEY)) if direct.form.accepts() else None
-        if placed is None or placed[0][4]:  # a trace state
-            return False
         start_ns = time_ns()
+        if placed is None or placed[0][4] or start_ns <= 0:  # a trace state, or a frozen clock
+            return False
         context, up = placed
         parent_id = 0 if up is None else up[1]
         first = direct.shared
@@ -245,11 +244,10 @@ class DirectToolSpan:
         if self._ended:
             return True
         direct, span, facts = self.direct, self.span, self._facts
-        if (
-            len(vars(span)) != span.agentool_members
-            or settings.writer is not direct.writer
-            or not direct.form.accepts()
-        ):
+        end_ns = time_ns()
+        if len(vars(span)) != span.agentool_members or end_ns <= 0:
+            return False
+        if settings.writer is not direct.writer or not direct.form.accepts():
             return False
         if result is not None:
             characters = len(facts.arguments or "") + len(result)
@@ -257,17 +255,16 @@ class DirectToolSpan:
                 return False
         self._ended = True
         try:
-            self._end(result)
+            self._end(result, end_ns)
         except BaseException as interruption:
             if is_interruption(interruption):
                 cut_off(span, interruption)
             raise
         return True
 
-    def _end(self, result: str | None) -> None:
+    def _end(self, result: str | None, end_ns: int) -> None:
         direct, span, facts = self.direct, self.span, self._facts
         tool, run = direct.tool, self.run
-        end_ns = time_ns()
         if exceptions.recorded:
             exceptions.forget(span)
         ending: dict[str, Any] = {}
@@ -292,13 +289,15 @@ class DirectToolSpan:
             last += _END_TIME % end_ns
         span._end_time = end_ns
         span.ending = ending
-        records = direct.form.records
-        document: Line
-        if records is None:
-            document = (direct.form.templates.ended % (self.beginning, end_ns, self.first, last),)
+        form = direct.form
+        document: bytes
+        if form.request is None:
+            document = form.templates.ended % (self.beginning, end_ns, self.first, last)
         else:
             shared = (facts.identity, tool.shared) if facts.identity else tool.shared_alone
-            own = records.attributes(shared, {**facts.own(), **ending})
-            document = records.ended(records.beginning(span), own, {}, NO_EVENTS, end_ns)
-        direct.form.ended(span._context[1], document, end_ns)
+            own = {**facts.own(), **ending}
+            document = form.request(
+                *(span._context, facts.parent_id, facts.start_ns, end_ns, shared, own)
+            )
+        form.ended(span._context[1], (document,), end_ns)
         tool.duration.record((end_ns - facts.start_ns) / 1e9, self.context)

@@ -28,7 +28,7 @@ from agentool_otel.otlp.span_parts import (
     Encoded,
     Events,
     LineTemplates,
-    Parts,
+    Request,
     Shared,
 )
 from agentool_otel.tracing.spans.sdk_spans import own_events
@@ -54,8 +54,8 @@ class SpanForm(Protocol):
         ...
 
     @property
-    def records(self) -> Parts | None:
-        """The encoding of spans that end; None where that is the journal's."""
+    def request(self) -> Request | None:
+        """Encodes spans that have ended; None where they are lines, as in the journal."""
         ...
 
     @property
