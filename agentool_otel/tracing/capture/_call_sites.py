@@ -27,7 +27,8 @@ from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.tracing.capture._arguments import Arguments, name_of, pick, summary_of
 from agentool_otel.tracing.capture.generators import Call, Collected
 from agentool_otel.tracing.capture.labels import labels, metadata_text
-from agentool_otel.tracing.spans.direct_tool import DirectTool, DirectToolSpan
+from agentool_otel.tracing.spans.direct_call import Direct
+from agentool_otel.tracing.spans.direct_tool import DirectToolSpan
 from agentool_otel.tracing.spans.exceptions import failed_status
 from agentool_otel.tracing.spans.failure import cut_off
 from agentool_otel.tracing.spans.live import OWNER_KEY, begin, parent_for
@@ -71,7 +72,7 @@ class ToolSite:
         self.tool = Tool(operation)
         self._writer: SpanWriter | None = None
         """The writer of the last call."""
-        self._direct: DirectTool | None = None
+        self._direct: Direct | None = None
         """What its direct calls share."""
         self._starting = f"starting tool {operation.name}"
         self.finishing = f"finishing tool {operation.name}"
@@ -96,7 +97,7 @@ class ToolSite:
                 return call
             bound = self._arguments.bind(args, kwargs)
             arguments = settings.policy.encoded(gen_ai.TOOL_CALL_ARGUMENTS, bound)
-            call = begun = _DirectCall(direct, parent)
+            call = begun = _DirectCall(direct, self.tool, parent)
             begun.site, begun.outer, begun.loop = self, outer, loop
             if not begun.begin(bound, arguments):
                 call = _ToolCall(self.tool, parent)
@@ -111,12 +112,11 @@ class ToolSite:
             contain(error, self._starting)
             return None
 
-    def _changed(self) -> DirectTool | None:
+    def _changed(self) -> Direct | None:
         """Return what direct calls share by the writer in force, which is another one now."""
-        writer, direct = settings.writer, None
-        if writer is not None and settings.write_through:
-            direct = DirectTool.of(self.tool, writer)
-        self._writer, self._direct = writer, direct
+        tool, writer = self.tool, settings.writer
+        self._direct = direct = Direct.of(tool.shared, tool.span_name, tool.kind, writer)
+        self._writer = writer
         return direct
 
     def _loop(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Loop | None:

@@ -25,7 +25,8 @@ from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.semconv.table import AT_START
 from agentool_otel.tracing.spans import exceptions, metrics
 from agentool_otel.tracing.spans.around import execution_of
-from agentool_otel.tracing.spans.direct_tool import SMALL, DirectToolSpan
+from agentool_otel.tracing.spans.direct_call import SMALL
+from agentool_otel.tracing.spans.direct_tool import DirectToolSpan
 from agentool_otel.tracing.spans.exceptions import error_type_of, str_of
 from agentool_otel.tracing.spans.failure import cut_off, fail
 from agentool_otel.tracing.spans.identity import IDENTITY_KEY
@@ -175,7 +176,7 @@ class ToolSpan:
 
     def resume(self, begun: DirectToolSpan) -> None:
         """Go on with a direct call: its span is now this one."""
-        tool, facts, span = begun.direct.tool, begun.facts, begun.span
+        tool, facts, span = begun.tool, begun.facts, begun.span
         self._start_ns, self._parent_id = facts.start_ns, facts.parent_id
         self._tool, self._parent, self._run = tool, begun.parent, begun.run
         self.span, self.context, self.recording = span, begun.context, True
@@ -186,7 +187,7 @@ class ToolSpan:
         identity: Any = facts.identity
         span.agentool_shared = (identity, tool.shared) if identity else tool.shared_alone
         span.agentool_beginning, span.agentool_first = begun.beginning, begun.first
-        span.agentool_written = len(facts.all(tool))
+        span.agentool_written = len(identity or ()) + len(tool.shared) + len(facts.own())
 
     def called(self, bound: dict[str, Any]) -> None:
         """Record the arguments: on the timeline of the run, and on the span if somebody keeps open

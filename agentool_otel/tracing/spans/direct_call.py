@@ -1,0 +1,159 @@
+"""What the direct calls of one decorated callable share.
+
+The spans of direct calls are put together from templates and written at once: no attributes are
+collected, and none of the layers between a call and its file is passed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from opentelemetry.context import Context
+from opentelemetry.trace import SpanKind
+
+from agentool_otel.otlp.span_parts import Shared, shared_json, template
+from agentool_otel.semconv import agentool
+from agentool_otel.tracing.spans.sdk_spans import OURS_KEY, SPAN_KEY, short_way
+from agentool_otel.tracing.spans.settings import SCOPE, settings
+
+if TYPE_CHECKING:
+    from agentool_otel.tracing.spans.direct_span import DirectSpan
+    from agentool_otel.tracing.spans.own_span import SpanForm, SpanWriter
+    from agentool_otel.tracing.spans.sdk_spans import Placed
+
+__all__ = ["SMALL", "Direct", "Facts", "is_small", "pairs", "times"]
+
+SMALL = 8192
+"""Characters of text below which an attribute is copied, and not kept apart."""
+
+
+class Facts(Protocol):
+    """What the attributes of a span are made of, beside those that all calls share."""
+
+    @property
+    def identity(self) -> Shared | None:
+        """Those of the conversation and the agent around it."""
+        ...
+
+    def own(self) -> dict[str, Any]:
+        """Return those of the call, as it began."""
+        ...
+
+
+class Direct:
+    """What the direct calls of one callable share, in one configuration.
+
+    Args:
+        attributes: the attributes that all of them have.
+        writer: what writes their spans.
+        place: gives the place of a span below another one.
+        form: how the spans are written.
+    """
+
+    __slots__ = ("_child", "_root", "attributes", "form", "place", "shared", "span_class", "writer")
+
+    def __init__(
+        self,
+        attributes: Shared,
+        writer: SpanWriter,
+        place: Callable[[Any], Placed | None],
+        form: SpanForm,
+    ):
+        self.attributes = attributes
+        self.writer = writer
+        self.form = form
+        self.place = place
+        self._root, self._child = form.templates.root, form.templates.child
+        self.shared = attributes.json or shared_json(attributes)
+        """The attributes, as they stand in a line."""
+        self.span_class = form.span_class
+
+    @classmethod
+    def of(
+        cls, attributes: Shared, name: str, kind: SpanKind, writer: SpanWriter | None
+    ) -> Direct | None:
+        """Return what direct calls share; None where all calls are unusual.
+
+        Args:
+            attributes: the attributes that all of them have.
+            name: of the spans.
+            kind: of the spans.
+            writer: what writes them, if anything does.
+        """
+        if writer is None or not settings.write_through:
+            return None
+        short = short_way(settings.tracers.get(SCOPE) or settings.tracer())
+        if short is None:
+            return None
+
+        def attributes_of(span: DirectSpan) -> dict[str, Any]:
+            facts: Facts = span.facts
+            return {**(facts.identity or {}), **attributes, **facts.own(), **span.ending}
+
+        form = writer.form(short.span_class, name, kind, attributes_of)
+        return None if form is None else cls(attributes, writer, short.place, form)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _none, ()  # made anew in another process
+
+    def span(self, placed: Placed, start_ns: int, facts: Facts) -> DirectSpan:
+        """Return a span that starts."""
+        span: DirectSpan = _new(self.span_class)
+        span._context, span._parent = placed
+        span._start_time = start_ns
+        span.facts = facts
+        return span
+
+    def beginning(self, placed: Placed, start_ns: int) -> bytes:
+        """Return the ids and the start of a span, as they stand in a line."""
+        (trace_id, span_id, *_), up = placed
+        if up is None:
+            return self._root % (trace_id, span_id, start_ns)
+        return self._child % (trace_id, span_id, up[1], start_ns)
+
+    def inside(self, parent: Context, span: DirectSpan) -> Context:
+        """Return the context with a span made current."""
+        context = Context(parent)
+        _set(context, SPAN_KEY, span)  # ours alone still; the API's own method refuses
+        _set(context, OURS_KEY, span)
+        return context
+
+    def accepts(self, span: DirectSpan) -> bool:
+        """Return whether a span ends directly: nobody has touched it, and it goes where it went."""
+        if len(vars(span)) != span.agentool_members or settings.writer is not self.writer:
+            return False
+        return self.form.accepts()
+
+
+_new = object.__new__
+_set = dict.__setitem__
+
+
+def _none() -> None:
+    return None
+
+
+def is_small(*texts: str | None) -> bool:
+    """Return whether texts are small enough for a direct call: none is shortened or kept apart."""
+    characters = 0
+    for text in texts:
+        if text is not None:
+            if len(text) >= SMALL:
+                return False
+            characters += len(text)
+    return characters * 4 <= settings.policy.sizes.attribute
+
+
+def pairs(*attributes: tuple[str, str]) -> bytes:
+    """Return a template of attributes in a line, behind others."""
+    return b"," + template(*attributes)
+
+
+_TIME = pairs((agentool.SPAN_START_NS, "%d"))
+_TIME_AND_PARENT = pairs((agentool.SPAN_START_NS, "%d"), (agentool.SPAN_PARENT_ID, "%016x"))
+
+
+def times(start_ns: int, parent_id: int) -> bytes:
+    """Return the start and the parent of a span, as a line repeats them."""
+    return _TIME_AND_PARENT % (start_ns, parent_id) if parent_id else _TIME % start_ns
