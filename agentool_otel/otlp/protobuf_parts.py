@@ -78,11 +78,14 @@ class ProtobufParts:
             end_ns: int,
             groups: Sequence[Shared],
             own: Mapping[str, Any],
+            events: Events,
         ) -> bytes:
             shared = b"".join(
                 [group.protobuf or _shared_fields(group, _ON_SPAN) for group in groups]
             )
             fields = attribute_fields(_ON_SPAN, own)
+            if events.events:
+                fields += b"".join(_event_fields(events))
             above = b"\x22\x08" + parent_id.to_bytes(8, "big") if parent_id else b""
             inside = size + len(above) + len(shared) + len(fields)
             span = length_of(inside)

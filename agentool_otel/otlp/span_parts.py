@@ -29,6 +29,7 @@ __all__ = [
     "Parts",
     "Request",
     "Shared",
+    "events_json",
     "shared_json",
     "template",
 ]
@@ -66,9 +67,11 @@ class Events(NamedTuple):
 NO_EVENTS = Events("", "", ())
 
 
-Request = Callable[["SpanContext", int, int, int, Sequence[Shared], Mapping[str, Any]], bytes]
-"""Encodes a span without events that has ended: its context, the id of its parent or 0, its start
-and its end, both above 0, and its attributes, first those that others have, too."""
+Request = Callable[
+    ["SpanContext", int, int, int, Sequence[Shared], Mapping[str, Any], Events], bytes
+]
+"""Encodes a span that has ended: its context, the id of its parent or 0, its start and its end,
+both above 0, its attributes, first those that others have, too, and its events."""
 
 Encoded = bytes | list[bytes]
 """Attributes; in pieces if a text in them is large, so that nobody copies it."""
@@ -122,7 +125,7 @@ class Parts(Protocol):
 
 
 class LineTemplates(NamedTuple):
-    """Templates for `%` of lines of OTLP/JSON, of spans without events.
+    """Templates for `%` of lines of OTLP/JSON.
 
     `started` and `ended` put together what is known of a span when it starts, when it ended, and
     its attributes, which are at least one.
@@ -135,8 +138,8 @@ class LineTemplates(NamedTuple):
     started: bytes
     """Takes the beginning and the attributes."""
     ended: bytes
-    """Takes the beginning, the end, the attributes of the start, and further ones behind a
-    comma."""
+    """Takes the beginning, the end, the attributes of the start, further ones behind a comma, and
+    the events, as `events_json` encodes them."""
 
 
 class JsonParts:
@@ -191,7 +194,7 @@ class JsonParts:
         )
         start = b'%b%%032x","spanId":"%%016x"%b%b,"startTimeUnixNano":"%%d"'
         attributes = b'%b,"attributes":[%b]'
-        ended = b'%b,"endTimeUnixNano":"%d","attributes":[%b%b]'
+        ended = b'%b,"endTimeUnixNano":"%d","attributes":[%b%b]%b'
         return LineTemplates(
             root=start % (before, b"", named),
             child=start % (before, b',"parentSpanId":"%016x"', named),
@@ -238,7 +241,7 @@ class JsonParts:
         if type(end) is not int or not 0 <= end <= _LATEST:
             end = unsigned_ns(end_ns)
         ended = b',"endTimeUnixNano":"%d"' % end if end else b""
-        happened = b',"events":[%b]' % _json_events(events) if events.events else b""
+        happened = events_json(events)
         large = None if pairs else LargeTexts(json.escaped)
         last = pairs or (json.pairs_of(more, large) if more else b"")
         if isinstance(first, bytes) and (large is None or not large.texts):
@@ -260,7 +263,10 @@ def shared_json(attributes: Shared) -> bytes:
     return encoded
 
 
-def _json_events(events: Events) -> bytes:
+def events_json(events: Events) -> bytes:
+    """Return events as they stand in a line, b"" for none."""
+    if not events.events:
+        return b""
     beginning = b'","name":%b,"attributes":[{"key":%b,"value":{"intValue":"' % (
         json.escaped(events.name),
         json.escaped(events.number),
@@ -272,7 +278,7 @@ def _json_events(events: Events) -> bytes:
         pieces.append(
             b'{"timeUnixNano":"%d%b%d"}},%b]}' % (unsigned_ns(time_ns), beginning, number, pairs)
         )
-    return b",".join(pieces)
+    return b',"events":[%b]' % b",".join(pieces)
 
 
 def template(*attributes: tuple[str, str]) -> bytes:

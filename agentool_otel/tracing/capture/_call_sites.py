@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from time import time_ns
 from typing import TYPE_CHECKING, Any, Literal
 
+import msgspec
 from opentelemetry.context import Context, get_current
 
 from agentool_otel.content.policy import as_text, encode, label, masked_description
@@ -27,11 +28,12 @@ from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.tracing.capture._arguments import Arguments, name_of, pick, summary_of
 from agentool_otel.tracing.capture.generators import Call, Collected
 from agentool_otel.tracing.capture.labels import labels, metadata_text
+from agentool_otel.tracing.spans.direct_agent import Agent, DirectAgentSpan
 from agentool_otel.tracing.spans.direct_call import Direct
 from agentool_otel.tracing.spans.direct_tool import DirectToolSpan
 from agentool_otel.tracing.spans.exceptions import failed_status
 from agentool_otel.tracing.spans.failure import cut_off
-from agentool_otel.tracing.spans.live import OWNER_KEY, begin, parent_for
+from agentool_otel.tracing.spans.live import OWNER_KEY, LiveSpan, begin, parent_for
 from agentool_otel.tracing.spans.live_tool import Tool, ToolSpan
 from agentool_otel.tracing.spans.run import RUN_KEY, current_run
 from agentool_otel.tracing.spans.settings import contain, guarded, settings
@@ -131,8 +133,8 @@ class AgentSite:
     """One decorated agent."""
 
     __slots__ = (
-        *("_arguments", "_description", "_labels", "_metadata", "_name", "_session_id"),
-        "_starting",
+        *("_agent", "_arguments", "_description", "_direct", "_labels", "_metadata", "_name"),
+        *("_session_id", "_starting", "_writer", "finishing"),
     )
 
     def __init__(
@@ -151,6 +153,12 @@ class AgentSite:
         self._description = masked_description(description)
         self._session_id = session_id
         self._starting = guarded(f"starting agent {self._name}")
+        self.finishing = f"finishing agent {self._name}"
+        self._writer: SpanWriter | None = None
+        """The writer of the last run."""
+        self._agent: Agent | None = None
+        self._direct: Direct | None = None
+        """What its direct runs share."""
 
     def begin(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:
         with self._starting:
@@ -161,19 +169,57 @@ class AgentSite:
                     conversation = bound.pop(key)
             given = list(bound.values())
             value = given[0] if len(given) == 1 else bound
-            operation = AgentInvocation(
-                agent_name=self._name,
-                agent_description=self._description,
-                conversation_id=None if conversation is None else label(conversation),
-                extra=self._labels,
-            )
+            if conversation is None and not self._metadata and given:
+                direct = self._direct if settings.writer is self._writer else self._changed()
+                if direct is not None and (run := self._begin_direct(direct, value)) is not None:
+                    return run
+            operation = self._operation(None if conversation is None else label(conversation))
             return _OperationCall.start(
                 operation,
-                lambda result: {"output": _as_messages("assistant", result)},
+                _answer_of,
                 lambda: {"input": _as_messages("user", value)} if given else {},
                 self._metadata,
             )
         return None
+
+    def _operation(self, conversation: str | None = None) -> AgentInvocation:
+        return AgentInvocation(
+            agent_name=self._name,
+            agent_description=self._description,
+            conversation_id=conversation,
+            extra=self._labels,
+        )
+
+    def _begin_direct(self, direct: Direct, value: Any) -> _DirectRun | None:
+        """Begin a direct run; None where it is an unusual one."""
+        outer = get_current()
+        parent = parent_for(outer)
+        if parent is None or self._agent is None:
+            return None
+        run = _DirectRun(direct, self._agent, parent)
+        run.site, run.outer = self, outer
+        question = None
+        if value is not None and settings.policy.capture:
+            question = value if type(value) is str else as_text(value)
+        try:
+            return run if run.begin(question) else None
+        except Exception as error:
+            span = getattr(run, "span", None)
+            if span is not None and is_interruption(error):
+                cut_off(span, error)
+            raise
+
+    def _changed(self) -> Direct | None:
+        """Return what direct runs share by the writer in force, which is another one now."""
+        writer = settings.writer
+        self._agent = agent = Agent(self._operation())
+        self._writer, self._direct = writer, agent.direct(writer)
+        return self._direct
+
+
+def _answer_of(result: Any) -> dict[str, Any]:
+    """Return the result of an agent as fields of its operation."""
+    return {"output": _as_messages("assistant", result)}
 
 
 class StepSite:
@@ -310,6 +356,41 @@ def _leave(call: _ToolCall | _DirectCall) -> None:
         from agentool_otel.tracing.loops.open_loops import open_loops  # few programs have one
 
         open_loops.tool_ended(loop)
+
+
+class _DirectRun(DirectAgentSpan):
+    """One run of a decorated agent that is direct."""
+
+    __slots__ = ("outer", "site")
+    outer: Context
+    site: AgentSite
+    recording = True
+
+    def returned(self, value: Any) -> None:
+        try:
+            if type(value) is not str or not self.end(value if settings.policy.capture else None):
+                self._usual().returned(value)
+        except Exception as error:
+            contain(error, self.site.finishing)
+
+    def raised(self, error: BaseException) -> None:
+        self._usual().raised(error)
+
+    def abandoned(self, yielded: Collected | None) -> None:
+        self._usual().abandoned(yielded)
+
+    def _usual(self) -> _OperationCall:
+        """Return the same run as one that is not direct."""
+        messages = self.facts.messages
+        known = {} if messages is None else {"input": loads(messages)}
+        operation = msgspec.structs.replace(self.agent.operation, **known)
+        step = StepSpan(LiveSpan.resumed(self, operation), operation, operation.kind, self.parent)
+        if self._ended:
+            step.forget()
+        self._ended = True
+        call = _OperationCall(step, _answer_of)
+        call.outer = self.outer
+        return call
 
 
 class _OperationCall:

@@ -7,7 +7,7 @@ collected, and none of the layers between a call and its file is passed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from opentelemetry.context import Context
 from opentelemetry.trace import SpanKind
@@ -18,27 +18,14 @@ from agentool_otel.tracing.spans.sdk_spans import OURS_KEY, SPAN_KEY, short_way
 from agentool_otel.tracing.spans.settings import SCOPE, settings
 
 if TYPE_CHECKING:
-    from agentool_otel.tracing.spans.direct_span import DirectSpan
+    from agentool_otel.tracing.spans.direct_span import DirectSpan, Facts
     from agentool_otel.tracing.spans.own_span import SpanForm, SpanWriter
     from agentool_otel.tracing.spans.sdk_spans import Placed
 
-__all__ = ["SMALL", "Direct", "Facts", "is_small", "pairs", "times"]
+__all__ = ["SMALL", "Direct", "is_small", "pairs", "times"]
 
 SMALL = 8192
 """Characters of text below which an attribute is copied, and not kept apart."""
-
-
-class Facts(Protocol):
-    """What the attributes of a span are made of, beside those that all calls share."""
-
-    @property
-    def identity(self) -> Shared | None:
-        """Those of the conversation and the agent around it."""
-        ...
-
-    def own(self) -> dict[str, Any]:
-        """Return those of the call, as it began."""
-        ...
 
 
 class Direct:
@@ -88,7 +75,7 @@ class Direct:
             return None
 
         def attributes_of(span: DirectSpan) -> dict[str, Any]:
-            facts: Facts = span.facts
+            facts = span.facts
             return {**(facts.identity or {}), **attributes, **facts.own(), **span.ending}
 
         form = writer.form(short.span_class, name, kind, attributes_of)

@@ -10,15 +10,29 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from opentelemetry.trace import SpanKind
 
+from agentool_otel.otlp.span_parts import Shared
 from agentool_otel.tracing.spans.own_span import OwnSpan, SpanWriter
 
-__all__ = ["DirectSpan", "direct_class"]
+__all__ = ["DirectSpan", "Facts", "direct_class"]
 
 T = TypeVar("T")
+
+
+class Facts(Protocol):
+    """What the attributes of a span are made of, beside those that all calls share."""
+
+    @property
+    def identity(self) -> Shared | None:
+        """Those of the conversation and the agent around it."""
+        ...
+
+    def own(self) -> dict[str, Any]:
+        """Return those of the call, as it began."""
+        ...
 
 
 class _OnUse(Generic[T]):
@@ -41,7 +55,7 @@ class DirectSpan(OwnSpan):
     agentool_members = 4
     """How many members it has as it is made: context, parent, start and facts. With more of them,
     something was done to it."""
-    facts: tuple[Any, ...]
+    facts: Facts
     """What its attributes are made of."""
     ending: Mapping[str, Any] = MappingProxyType({})
     """The attributes that it has got at its end."""

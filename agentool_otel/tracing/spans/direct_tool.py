@@ -15,7 +15,7 @@ from agentool_otel.content.policy import encode
 from agentool_otel.ground.interruptions import is_interruption
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.otlp.json_encoder import escaped, pairs_of
-from agentool_otel.otlp.span_parts import Shared, shared_json
+from agentool_otel.otlp.span_parts import NO_EVENTS, Shared, shared_json
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.tracing.spans import exceptions
 from agentool_otel.tracing.spans.direct_call import Direct, is_small, pairs, times
@@ -203,12 +203,12 @@ class DirectToolSpan:
         span.ending = ending
         document: bytes
         if form.request is None:
-            document = form.templates.ended % (self.beginning, end_ns, self.first, last)
+            document = form.templates.ended % (self.beginning, end_ns, self.first, last, b"")
         else:
             shared = (facts.identity, tool.shared) if facts.identity else tool.shared_alone
             own = {**facts.own(), **ending}
             document = form.request(
-                *(span._context, facts.parent_id, facts.start_ns, end_ns, shared, own)
+                *(span._context, facts.parent_id, facts.start_ns, end_ns, shared, own, NO_EVENTS)
             )
         form.ended(span._context[1], (document,), end_ns)
         tool.duration.record((end_ns - facts.start_ns) / 1e9, self.context)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from time import time_ns
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 from opentelemetry import trace
@@ -29,7 +29,7 @@ from agentool_otel.model.operations import (
     ToolExecution,
     WorkflowInvocation,
 )
-from agentool_otel.semconv import agentool, mcp
+from agentool_otel.semconv import agentool, gen_ai, mcp
 from agentool_otel.tracing.spans import metrics
 from agentool_otel.tracing.spans.around import executes_tool, execution_of
 from agentool_otel.tracing.spans.attempts import note_attempt
@@ -59,7 +59,10 @@ from agentool_otel.tracing.spans.settings import SCOPE, SUPPRESS_KEY, policy_in,
 from agentool_otel.tracing.spans.start_attributes import StartAttributes, report_open
 from agentool_otel.tracing.spans.steps import Timeline
 
-__all__ = ["KINDS", "OWNER_KEY", "LiveSpan", "begin", "parent_for"]
+if TYPE_CHECKING:
+    from agentool_otel.tracing.spans.direct_agent import DirectAgentSpan
+
+__all__ = ["KINDS", "OWNER_KEY", "TRANSFER_KEY", "LiveSpan", "begin", "parent_for"]
 
 KINDS = {
     "INTERNAL": SpanKind.INTERNAL,
@@ -67,7 +70,8 @@ KINDS = {
     "SERVER": SpanKind.SERVER,
 }
 
-_TRANSFER_KEY = create_key("agentool-otel-transfer")
+TRANSFER_KEY = create_key("agentool-otel-transfer")
+"""Context key: whether an agent that begins is that of a handoff under way."""
 _WORK = (AgentInvocation, ToolExecution, McpRequest)
 _STEPS = (Inference, ToolExecution, Retrieval, MemoryOperation)
 """Operations that are steps of a run, beside calls of a tool over MCP."""
@@ -185,6 +189,26 @@ class LiveSpan:
             if is_interruption(interruption):
                 self.cut_off(interruption)
             raise
+
+    @classmethod
+    def resumed(cls, begun: DirectAgentSpan, operation: AgentInvocation) -> LiveSpan:
+        """Return the span of a direct run, to go on with as with others.
+
+        Args:
+            begun: the direct run.
+            operation: what was known of it when it began.
+        """
+        facts, span, shared = begun.facts, begun.span, begun.direct.attributes
+        live = cls(span, begun.parent, facts.start_ns)
+        live.recording, live.context, live.run = True, begun.context, begun.run
+        own = facts.own()
+        own.pop(gen_ai.INPUT_MESSAGES, None)
+        live._at_start = StartAttributes(operation, own, live.policy)
+        live._at_start.fitted()
+        span.agentool_shared = (facts.identity, shared) if facts.identity else (shared,)
+        span.agentool_beginning, span.agentool_first = begun.beginning, begun.first
+        span.agentool_written = len(facts.identity or ()) + len(shared) + len(facts.own())
+        return live
 
     def cut_off(self, error: BaseException) -> None:
         """End the span where an exception for the program has interrupted its end."""
@@ -353,14 +377,14 @@ class LiveSpan:
 
     def begin_agent(self, run: Run | None, operation: AgentInvocation, scope: str) -> None:
         """Begin a run of its own, to which an agent around it hands over."""
-        if run is not None and not self.context.get(_TRANSFER_KEY):
+        if run is not None and not self.context.get(TRANSFER_KEY):
             name = operation.agent_name
             if name is not None and name in run.handed_to:
                 run.handed_to.remove(name)
             else:
                 self._add_handoff(run, name or "agent")
         self.run = Run(Timeline(settings.tracer(scope), self.span, self.context))
-        self.context = set_value(RUN_KEY, self.run, set_value(_TRANSFER_KEY, False, self.context))
+        self.context = set_value(RUN_KEY, self.run, set_value(TRANSFER_KEY, False, self.context))
 
     def begin_memory(self, run: Run, operation: MemoryOperation) -> None:
         """Add the step that a memory operation is."""
@@ -375,7 +399,7 @@ class LiveSpan:
             self._add_handoff(run, target)
             run.handed_to.append(target)
             self.answers = False
-            self.context = set_value(_TRANSFER_KEY, True, self.context)
+            self.context = set_value(TRANSFER_KEY, True, self.context)
             return
         self._add_call(run, operation.name, operation.call_id)
 

@@ -182,6 +182,10 @@ class StepSpan:
             self.live.answers = False
             self.live.essentials[agentool.TOOL_INCOMPLETE] = "call_only"
 
+    def forget(self) -> None:
+        """Do nothing from here on: the span has ended."""
+        self._ended = True
+
     def chunk(self) -> None:
         """Note that a piece of a stream has come."""
         if self.first_chunk_s is None:

@@ -104,12 +104,17 @@ class Timeline:
                 amended = {**event, agentool.STEP_TYPE: kind, **attributes}
                 self._pending[at] = time_ns, index, amended
 
+    def take(self) -> Events:
+        """Remove and return the pending events."""
+        pending, self._pending = self._pending, []
+        return Events(agentool.STEP_EVENT, agentool.STEP_INDEX, pending)
+
     def flush(self) -> None:
         """Write pending events: on the agent's span first, then on continuation spans."""
-        pending, self._pending = self._pending, []
+        pending = self._pending
         if not pending:
             return
-        events = Events(agentool.STEP_EVENT, agentool.STEP_INDEX, pending)
+        events = self.take()
         span, self._span = self._span, None
         if span is not None:
             add_events(span, events)

@@ -78,6 +78,8 @@ KINDS = [
     "tool",
     "tool",
     "agent",
+    "clerk",
+    "clerk",
     "session",
     "memory",
     "handoff",
@@ -140,6 +142,8 @@ def perform(act: Act) -> Any:
             return tool(name="work", description="Works.")(lambda value: body())(given)
         if act.kind == "agent":
             return agent(name="helper")(lambda value: body())(given)
+        if act.kind == "clerk":  # as most agents: of text
+            return agent(name="clerk", description="Answers.")(lambda text: str(body()))(str(given))
         if act.kind == "session":
             with session(f"s{act.value!r}"[:30]):
                 return body()
