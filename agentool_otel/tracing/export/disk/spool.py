@@ -116,11 +116,10 @@ class Spool:
 
     @property
     def waiting_bytes(self) -> int:
-        return self._memory_bytes + self._disk_bytes
-
-    @property
-    def _disk_bytes(self) -> int:
-        return 0 if self._disk is None else self._disk.end - self._sent.end
+        disk = self._disk
+        if disk is None:
+            return self._memory_bytes
+        return self._memory_bytes + disk.first + disk.file.size - self._sent.end
 
     @property
     def path(self) -> Path | None:
@@ -130,7 +129,7 @@ class Spool:
         """Take an encoded span; False if there is no room for it."""
         if self._place is not None and now_ns >= self._retry_ns:
             try:
-                if self._disk_bytes < _ON_DISK:
+                if self.waiting_bytes - self._memory_bytes < _ON_DISK:
                     self._append(self._place, span)
                     return True
             except OSError as error:
@@ -285,7 +284,7 @@ class Spool:
             self._forget()
             disk = self._open(place)
             disk.file.append(frame)
-        end = disk.end
+        end = disk.first + disk.file.size
         start = end - len(frame)
         if start != self._written.end:
             disk = self._count_up_to(disk, start)
