@@ -19,7 +19,11 @@ from tests.security.named_examples import NAMED, ORDINARY, PROGRAMS
 __all__ = ["mutated_texts"]
 
 _TESTS = Path(__file__).parents[1]
-_MODULES = ("content/test_masking.py", "content/test_assignments.py", "content/test_masking_work.py")
+_MODULES = (
+    "content/test_masking.py",
+    "content/test_assignments.py",
+    "content/test_masking_work.py",
+)
 
 
 @cache
@@ -39,33 +43,142 @@ def _examples() -> tuple[str, ...]:
 
 
 _PIECES = (
-    *("\\", '"', "'", "\n", " ", "\t", ":", "=", "://", "@", "-", "--", "_", ".", "/", "$", "|", ","),
+    *(
+        "\\",
+        '"',
+        "'",
+        "\n",
+        " ",
+        "\t",
+        ":",
+        "=",
+        "://",
+        "@",
+        "-",
+        "--",
+        "_",
+        ".",
+        "/",
+        "$",
+        "|",
+        ",",
+    ),
     *(";", "&", "{", "}", "[", "]", "(", ")", "<", ">", "%", "%3D", "\\n", '\\"', "\\u00e9", "é"),
     *("密码", "ß", "\u212a", "\u017f", "\u0130", "\u00a0", "\uff1a", " is ", "=> ", "1", "s", "A"),
     *("password", "token", "api_key", "secret", "key", "name", "value", "data", "None", "null"),
-    *("x" * 16, "sk-", "eyJ", "Bearer ", "login ", " -p ", "kty", "</", "\0", "\x0b", "😀", "\ud800"),
+    *(
+        "x" * 16,
+        "sk-",
+        "eyJ",
+        "Bearer ",
+        "login ",
+        " -p ",
+        "kty",
+        "</",
+        "\0",
+        "\x0b",
+        "😀",
+        "\ud800",
+    ),
 )
 
 
 _SIGNS = (
-    *(":", "=", ": ", " = ", ":=", "=>", "==", "===", "%3D", "%3d", " is ", " is: ", " es ", "\uff1a"),
-    *(":\n  ", ": |\n  ", ": >-\n    ", " ", "  ", "\t", "|", " | ", ",", "\n", ">", "', '", '", "'),
-    *("\" : \"", '":["', '":[', '": {"value": "', '": 1', '" value="', "', value: '", "\nvalue: "),
+    *(
+        ":",
+        "=",
+        ": ",
+        " = ",
+        ":=",
+        "=>",
+        "==",
+        "===",
+        "%3D",
+        "%3d",
+        " is ",
+        " is: ",
+        " es ",
+        "\uff1a",
+    ),
+    *(
+        ":\n  ",
+        ": |\n  ",
+        ": >-\n    ",
+        " ",
+        "  ",
+        "\t",
+        "|",
+        " | ",
+        ",",
+        "\n",
+        ">",
+        "', '",
+        '", "',
+    ),
+    *('" : "', '":["', '":[', '": {"value": "', '": 1', '" value="', "', value: '", "\nvalue: "),
 )
 _VALUES = (
-    *("Xk29vTqhunter", "hunter2", "aB3dE5gH7jK9mN1pQ3", "12345", "a", "", "words only", "abcdefghijklmnopqr"),
-    *("t=1,v1=aB3dE5gH7jK9mN1pQ3", "a=b; sid=c1", "Bearer aB3dE5gH7jK9", "X abcd", "!!!!", "pässwört"),
-    *("witch collapse practice feed shame open despair creek road again ice least", "1,2,3,4,5,6,7,8,9"),
-    *("a\\b", "a'b1", 'a"b1', "ab/cd/ef/gh/ij/k1l2M", "密码密码密码", "$HOME", "{token}", "None", "x,1,y"),
+    *(
+        "Xk29vTqhunter",
+        "hunter2",
+        "aB3dE5gH7jK9mN1pQ3",
+        "12345",
+        "a",
+        "",
+        "words only",
+        "abcdefghijklmnopqr",
+    ),
+    *(
+        "t=1,v1=aB3dE5gH7jK9mN1pQ3",
+        "a=b; sid=c1",
+        "Bearer aB3dE5gH7jK9",
+        "X abcd",
+        "!!!!",
+        "pässwört",
+    ),
+    *(
+        "witch collapse practice feed shame open despair creek road again ice least",
+        "1,2,3,4,5,6,7,8,9",
+    ),
+    *(
+        "a\\b",
+        "a'b1",
+        'a"b1',
+        "ab/cd/ef/gh/ij/k1l2M",
+        "密码密码密码",
+        "$HOME",
+        "{token}",
+        "None",
+        "x,1,y",
+    ),
 )
-_BEFORE = ("", "", "my_", "my", "MY_", "-", "--", " -", "x.", "\n", "<", '<input name="', "name: ", '{"', "|", "id,")
+_BEFORE = (
+    "",
+    "",
+    "my_",
+    "my",
+    "MY_",
+    "-",
+    "--",
+    " -",
+    "x.",
+    "\n",
+    "<",
+    '<input name="',
+    "name: ",
+    '{"',
+    "|",
+    "id,",
+)
 
 
 def _assembled(choose: random.Random) -> str:
     """Return a name with a value, in a grammar that may be none."""
     words = choose.choices((*WORDS, *_NAMES), k=choose.choice((1, 1, 2)))
     word = choose.choice(("_", "-", " ", "", "\u00a0", ".")).join(words)
-    word += choose.choice(("", "", "", "s", *(f"{sign}{item}" for sign in ("_", "") for item in QUALIFIERS), "2"))
+    word += choose.choice(
+        ("", "", "", "s", *(f"{sign}{item}" for sign in ("_", "") for item in QUALIFIERS), "2")
+    )
     word = choose.choice((str, str, str.upper, str.title, str.capitalize, _camel))(word)
     quote = choose.choice(("", "", '"', "'", '\\"'))
     value = f"{quote}{choose.choice(_VALUES)}{quote}"
@@ -79,8 +192,34 @@ def _camel(text: str) -> str:
 
 
 _NAMES = (
-    *("api", "access", "auth", "client", "db", "pg", "private", "signing", "refresh", "session", "wallet"),
-    *("recovery", "snmp", "code", "proxy", "set", "hf", "page", "sort", "api_key", "de", "mot", "ssh", "id"),
+    *(
+        "api",
+        "access",
+        "auth",
+        "client",
+        "db",
+        "pg",
+        "private",
+        "signing",
+        "refresh",
+        "session",
+        "wallet",
+    ),
+    *(
+        "recovery",
+        "snmp",
+        "code",
+        "proxy",
+        "set",
+        "hf",
+        "page",
+        "sort",
+        "api_key",
+        "de",
+        "mot",
+        "ssh",
+        "id",
+    ),
 )
 
 
@@ -137,10 +276,14 @@ _FORMS: tuple[Callable[[str, random.Random], str], ...] = (
     lambda text, choose: repr({"result": text}),
     lambda text, choose: f"run {shlex.quote(text)} -v",
     lambda text, choose: "note:\n  text: |\n    " + text.replace("\n", "\n    "),
-    lambda text, choose: "q=" + quote(text.encode("utf-8", "replace"), safe=choose.choice(("", "=", ":/"))),
+    lambda text, choose: (
+        "q=" + quote(text.encode("utf-8", "replace"), safe=choose.choice(("", "=", ":/")))
+    ),
     lambda text, choose: _cut(_levels(text, choose, choose.choice((1, 2))), choose),
     lambda text, choose: f"See {choose.choice(_examples())}\n{text} {choose.choice(_examples())}",
-    lambda text, choose: json.dumps([choose.choice(_examples()), text, {"name": text[-40:], "value": "a1"}]),
+    lambda text, choose: json.dumps(
+        [choose.choice(_examples()), text, {"name": text[-40:], "value": "a1"}]
+    ),
     lambda text, choose: json.dumps(text.split()),
     lambda text, choose: json.dumps({"command": text[:20], "args": text.split()}),
     lambda text, choose: "<tr>" + text + "</tr>",

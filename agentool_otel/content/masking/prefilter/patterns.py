@@ -25,7 +25,6 @@ from agentool_otel.content.masking.prefilter.values import (
     SORTS,
     Sort,
     quoted,
-    sort_of,
     strict,
     value,
 )
@@ -81,7 +80,12 @@ _OPERATOR = r"(?:={1,3}|=>)"
 def _headers() -> _Rules:
     """Values with more in them than one word."""
     colon = superset_of(rf"(?:\\*[\"'])?\s*{_COLON}\s*")
-    yield "scheme", qualified("(?i:authorization)") + colon + superset_of(r"[A-Za-z][\w\-]*[ \t]+[^\s\"'\\]{4}")
+    yield (
+        "scheme",
+        qualified("(?i:authorization)")
+        + colon
+        + superset_of(r"[A-Za-z][\w\-]*[ \t]+[^\s\"'\\]{4}"),
+    )
     yield "cookies", qualified("(?i:cookie)") + colon + superset_of(r"[^\s=;]+=.*") + NO_WORDS
 
 
@@ -96,19 +100,25 @@ def _named() -> _Rules:
 def _behind_name(sort: Sort) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield what may follow a name whose values are of a sort."""
     sign = superset_of(r"(?:\\*[\"'])?\s*")
-    yield "assignment", (
-        sign + superset_of(_COLON) + value(sort, ":"),
-        sign + superset_of(_OPERATOR) + value(sort),
-        sign + superset_of(r"\s(?i:is|es)[\s:]:?") + value(strict(sort)),
-        sign + superset_of(r"%3[dD]") + (value(sort) if sort == "random" else ""),
+    yield (
+        "assignment",
+        (
+            sign + superset_of(_COLON) + value(sort, ":"),
+            sign + superset_of(_OPERATOR) + value(sort),
+            sign + superset_of(r"\s(?i:is|es)[\s:]:?") + value(strict(sort)),
+            sign + superset_of(r"%3[dD]") + (value(sort) if sort == "random" else ""),
+        ),
     )
     colon = NAME_ENDS + superset_of(r"\s*:\s*")
-    yield "member", (
-        colon + superset_of(r"(?:\[\s*)*") + quoted(sort),
-        colon + superset_of(r"\[\s*(?:\d{1,3}\s*,\s*){7}\d"),
-        colon + superset_of(r"\{") + r"[\s\S]*value\\*[\"']",
-        *([colon + superset_of(r"(?:\[\s*)?-?\d")] if sort == "anything" else []),
-        NAME_ENDS + superset_of(r"\s*,\s*") + quoted(strict(sort)),
+    yield (
+        "member",
+        (
+            colon + superset_of(r"(?:\[\s*)*") + quoted(sort),
+            colon + superset_of(r"\[\s*(?:\d{1,3}\s*,\s*){7}\d"),
+            colon + superset_of(r"\{") + r"[\s\S]*value\\*[\"']",
+            *([colon + superset_of(r"(?:\[\s*)?-?\d")] if sort == "anything" else []),
+            NAME_ENDS + superset_of(r"\s*,\s*") + quoted(strict(sort)),
+        ),
     )
     yield "option", (superset_of(r"[ \t]{1,3}") + value(strict(sort)),)
     yield "row", tuple(_behind_name_in_rows(sort))

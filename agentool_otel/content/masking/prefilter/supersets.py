@@ -125,7 +125,8 @@ def _item(kind: str, value: Any, reading: _Reading) -> str:
         case "ATOMIC_GROUP":
             return _sequence(value, reading)
         case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
-            return _repeat(*value, reading)
+            least, most, body = value
+            return _repeat(least, most, body, reading)
         case _:
             raise Untranslatable(f"expected a known part of an expression, got {kind}")
 
@@ -156,7 +157,9 @@ def _may_begin_text(kind: Any, value: Any) -> bool:
 
 def _is_vain(branch: Any) -> bool:
     """Return whether a branch is a group without contents: it marks a match that is none."""
-    kind, value = branch[0] if len(branch) == 1 else ("", None)
+    if len(branch) != 1:
+        return False
+    kind, value = branch[0]
     return str(kind) == "SUBPATTERN" and len(value[3]) == 0
 
 

@@ -69,9 +69,7 @@ SHAPES: dict[ValueTest | None, str | None] = {
 """Expressions for what the tests of shapes accept, in the place of the masked part; None for one
 that adds little to the shape itself."""
 
-_NOT_EMPTY = superset_of(
-    r"\"(?:[^\"]|\"[^\s,;:.)}\]>/])|'(?:[^']|'[^\s,;:.)}\]>/])|\\+[\"'][\s\S]"
-)
+_NOT_EMPTY = superset_of(r"\"(?:[^\"]|\"[^\s,;:.)}\]>/])|'(?:[^']|'[^\s,;:.)}\]>/])|\\+[\"'][\s\S]")
 _LITERAL_PREFIX = "[BbFfRrUu]{0,2}"
 
 
