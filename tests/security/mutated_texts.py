@@ -286,6 +286,8 @@ _FORMS: tuple[Callable[[str, random.Random], str], ...] = (
     ),
     lambda text, choose: json.dumps(text.split()),
     lambda text, choose: json.dumps({"command": text[:20], "args": text.split()}),
+    lambda text, choose: _levels(text[:50], choose, choose.choice((8, 9, 10))),
+    lambda text, choose: json.dumps({"a": "plain words; " * 1400, "b": text}),
     lambda text, choose: "<tr>" + text + "</tr>",
     lambda text, choose: json.dumps(text).replace("/", "\\/"),
     lambda text, choose: "\n".join(f"{n},{word}" for n, word in enumerate(text.split())),

@@ -29,12 +29,13 @@ _TEXTS = 64
 
 
 class State(NamedTuple):
-    """What the prefilter of this process is doing."""
+    """The engine of this machine, and whether its database is stored."""
 
     engine: str | None
-    """Name and version of the engine; None if it is missing."""
-    ready: bool
+    """Name and version; None if it is missing."""
+    stored: bool
     detail: str
+    """Path of the database, or why there is none."""
 
 
 class _Prefilter:
@@ -42,7 +43,6 @@ class _Prefilter:
 
     def __init__(self) -> None:
         self.look: Callable[[bytes], bool] | None = None
-        self.detail = "it loads once a process has searched for some seconds"
         self._texts = _TEXTS
         self._due = 0.0
         self._given_up = False
@@ -77,12 +77,11 @@ class _Prefilter:
         _give_way()
         try:
             self.prepare()
-        except database.Busy as error:
-            self.detail = str(error)
+        except database.Busy:
+            return  # its database is there the next time
         except Exception as error:  # a guest: the exact search goes on without a look
             self._given_up = True
-            self.detail = f"{type(error).__name__}: {error}"
-            _log.debug("the prefilter is off: %s", self.detail)
+            _log.debug("the prefilter is off: %s: %s", type(error).__name__, error)
         finally:
             self._loading.release()
 
@@ -98,8 +97,7 @@ class _Prefilter:
         if data is None:
             data = database.make(file)
         self.look = engine.loaded(data)
-        self.detail = str(file)
-        return self.detail
+        return str(file)
 
 
 def _give_way() -> None:
@@ -140,9 +138,18 @@ def prepare() -> str:
 
 
 def state() -> State:
-    """Return what the prefilter of this process is doing."""
-    from agentool_otel.content.masking.prefilter import engine
+    """Return whether a process that starts now would load the prefilter; never raises."""
+    from agentool_otel.content.masking.prefilter import database, engine
 
     version = engine.installed()
-    name = None if version is None else f"{engine.ENGINE} {version}"
-    return State(name, _prefilter.look is not None, _prefilter.detail)
+    if version is None:
+        return State(None, False, f"{engine.ENGINE} is not installed")
+    name = f"{engine.ENGINE} {version}"
+    if not environment.prefilter_wanted():
+        return State(name, False, f"{environment.PREFILTER} switches it off")
+    try:
+        file = database.path()
+    except (ImportError, OSError) as error:
+        return State(name, False, str(error))
+    stored = database.read(file) is not None
+    return State(name, stored, str(file) if stored else f"{file} is not there yet")

@@ -10,13 +10,19 @@ from agentool_otel.content.masking import secret_names
 from agentool_otel.content.masking.prefilter.supersets import superset, superset_of
 from agentool_otel.content.masking.prefilter.values import Sort, sort_of, strict
 
-__all__ = ["NAME_ENDS", "Name", "names", "qualified"]
+__all__ = ["NAME_ENDS", "Name", "any_name", "names", "qualified"]
 
 _QUALIFIER = superset_of(
     rf"(?i:[ _\-.]?(?:{'|'.join(secret_names.QUALIFIERS)}|\d{{1,4}}|provided))"
 )
 NAME_ENDS = superset_of(r"(?:\n|\\)*[\"']")
 """The quote behind a name in JSON. A test of names ignores backslashes and a line break there."""
+
+
+_IN_WORD = r"[_\-]?"
+"""What stands between the parts of a name: nothing in `camelCase`."""
+_IN_WORDS = r"(?:[_\- ]|\xc2\xa0|\\+u00[aA]0)?"
+"""The same where a name may be two words (`assignments._value_test_of_two_words`)."""
 
 
 class Name(NamedTuple):
@@ -50,12 +56,18 @@ def _names() -> Iterator[Name]:
         sort = None if judge is None else sort_of(judge)
         if sort is None:
             continue
-        word = superset(pattern, separators=True)
+        word = superset(pattern, separator=_IN_WORD if sort == "random" else _IN_WORDS)
         if strict(sort) == sort:
             yield Name(word, f"{_QUALIFIER}?[sS]?", sort)
         else:
             yield Name(word, "[sS]?", sort)
             yield Name(word, f"{_QUALIFIER}[sS]?", strict(sort))
+
+
+def any_name() -> str:
+    """Return the pattern of the end of any name."""
+    words = dict.fromkeys(name.word for name in names())
+    return f"(?:{'|'.join(words)}){_QUALIFIER}?[sS]?"
 
 
 def qualified(word: str) -> str:

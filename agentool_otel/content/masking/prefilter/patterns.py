@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from agentool_otel.content.masking import command_lines, credential_shapes, grammars
 from agentool_otel.content.masking.assignments import value_at
-from agentool_otel.content.masking.prefilter.names import NAME_ENDS, names, qualified
+from agentool_otel.content.masking.prefilter.names import NAME_ENDS, any_name, names, qualified
 from agentool_otel.content.masking.prefilter.supersets import (
     Untranslatable,
     superset,
@@ -167,10 +167,10 @@ def _beside() -> _Rules:
     """Names with their value in another member or attribute, before them or behind."""
     member = superset_of(r"[vV]alue[\"']\s*:")
     attribute = superset_of(r"[vV]alue\s{0,3}=")
-    tag = superset_of(r"(?:name|key|id|type)\s{0,3}=\s{0,3}\\*[\"']")
+    tag = superset_of(r"(?:name|key|id|type)\s{0,3}=\s{0,3}\\*[\"'][\w.:\-]*")
+    yield "tag", (tag + any_name(), attribute)
     for name in names():
         yield "beside", (name.pattern + NAME_ENDS + superset_of(r"\s*[,}]"), member)
-        yield "tag", (name.word, tag, attribute)
 
 
 _LOGIN = "login"
@@ -208,9 +208,8 @@ def _grammars() -> _Rules:
         if "name" not in row.before.groupindex:
             yield row.source, superset(row.before)
         elif _is_element(row):
-            for name in names():
-                ending = superset_of(r"[\w.:\-]*") + name.pattern
-                yield row.source, superset(row.before, {"name": ending})
+            ending = superset_of(r"[\w.:\-]*") + any_name()
+            yield row.source, superset(row.before, {"name": ending})
     yield "escaped word", superset(grammars._ESCAPED)
     member = "|".join(grammars.PRIVATE_MEMBERS)
     behind = superset_of(rf"[\"'](?:{member})\\*[\"']\s*:\s*(?:\[\s*)?\\*[\"']")

@@ -30,8 +30,6 @@ _OPEN = 4
 """Upper bounds above this one are dropped: an engine has a state for each repetition."""
 _HEX = "[0-9A-Fa-f]"
 _CONTROLS = {"\n": "n", "\r": "r", "\t": "t", "\b": "b", "\f": "f"}
-_SEPARATOR = r"(?:[_\-. ]|\xc2\xa0|\\+u00[aA]0)?"
-"""Text between the parts of a name, which `camelCase` leaves out."""
 
 
 class _Reading(NamedTuple):
@@ -43,8 +41,8 @@ class _Reading(NamedTuple):
     """Replacements of groups."""
     bodies: dict[int, Any]
     """Contents of the groups before, for references to them."""
-    separators: bool
-    """Whether the expression is that of a name, whose separators are optional."""
+    separator: str
+    """Pattern in the place of `_` and `-`; "" if they stand for themselves."""
 
 
 def superset(
@@ -52,7 +50,7 @@ def superset(
     groups: Mapping[str, str] | None = None,
     *,
     ahead: bool = True,
-    separators: bool = False,
+    separator: str = "",
 ) -> str:
     """Return a pattern over bytes for an expression over text.
 
@@ -60,7 +58,7 @@ def superset(
         pattern: the expression.
         groups: byte patterns to put in the place of named groups.
         ahead: whether nothing is put behind the pattern, so that it may end in what lies ahead.
-        separators: whether the expression is one of a name: `_` and `-` may be missing there.
+        separator: byte pattern to put in the place of `_` and `-`, for the expression of a name.
 
     Raises:
         Untranslatable: if there is no pattern for a part of the expression.
@@ -70,7 +68,7 @@ def superset(
     replaced = {numbers[name]: body for name, body in (groups or {}).items() if name in numbers}
     flags = tree.state.flags
     reading = _Reading(
-        bool(flags & re.IGNORECASE), bool(flags & re.DOTALL), replaced, {}, separators
+        bool(flags & re.IGNORECASE), bool(flags & re.DOTALL), replaced, {}, separator
     )
     items = list(tree)
     if items and _may_begin_text(*items[0]):
@@ -89,7 +87,7 @@ def superset_behind(pattern: re.Pattern[str], group: str) -> str:
     """
     tree = _parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE)
     number = tree.state.groupdict[group]
-    reading = _Reading(False, False, {}, {}, False)
+    reading = _Reading(False, False, {}, {}, "")
     for at, (kind, value) in enumerate(tree):
         if str(kind) == "SUBPATTERN" and value[0] == number:
             return _sequence(list(tree)[at + 1 :], reading)
@@ -111,8 +109,8 @@ def _item(kind: str, value: Any, reading: _Reading) -> str:
     match kind:
         case "AT" | "ASSERT" | "ASSERT_NOT":
             return ""
-        case "LITERAL" if reading.separators and chr(value) in "_-":
-            return _SEPARATOR
+        case "LITERAL" if reading.separator and chr(value) in "_-":
+            return reading.separator
         case "LITERAL" | "NOT_LITERAL" | "ANY" | "IN":
             return _characters(kind, value, reading).once(reading)
         case "BRANCH":
@@ -170,7 +168,7 @@ def _repeat(least: int, most: int, body: Any, reading: _Reading) -> str:
         inner, opened = characters.repeated(reading), characters.beyond is True
     else:
         inner, opened = f"(?:{_sequence(body, reading)})", False
-    if reading.separators and inner.endswith("?"):
+    if inner == reading.separator:
         inner = f"(?:{inner})"
     if opened or most > _OPEN:
         return inner + {0: "*", 1: "+"}.get(least, f"{{{least},}}")
@@ -186,16 +184,16 @@ class _Characters(NamedTuple):
 
     def once(self, reading: _Reading) -> str:
         """Return the pattern of one of them."""
-        if reading.separators and self.ascii and self.ascii <= {"_", "-"}:
-            return _SEPARATOR
+        if reading.separator and self.ascii and self.ascii <= {"_", "-"}:
+            return reading.separator
         return self._pattern(r"[\x80-\xff]{1,4}")
 
     def repeated(self, reading: _Reading) -> str:
         """Return the pattern of one of many: there each byte may count for a character."""
         if self.ascii == {"\\"} and not self.beyond:
             return r"\\"
-        if reading.separators and self.ascii and self.ascii <= {"_", "-"}:
-            return _SEPARATOR
+        if reading.separator and self.ascii and self.ascii <= {"_", "-"}:
+            return reading.separator
         return self._pattern(r"[\x80-\xff]")
 
     def _pattern(self, any_beyond: str) -> str:
