@@ -9,6 +9,7 @@ import gc
 import os
 import signal
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -182,12 +183,20 @@ def model() -> Iterator[LoopbackModel]:
 
 
 @pytest.fixture(scope="session")
-def prefilter_look(tmp_path_factory: pytest.TempPathFactory) -> Look:
-    """The look of the prefilter, compiled once for all workers."""
+def prefilter_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The database of the prefilter, compiled once for all workers."""
     pytest.importorskip("hyperscan")
+    from tests.prefilters import compiled_in
+
+    return compiled_in(tmp_path_factory.getbasetemp().parent / "prefilter")
+
+
+@pytest.fixture(scope="session")
+def prefilter_look(prefilter_file: Path) -> Look:
+    """The look of that database."""
     from tests.prefilters import look_from
 
-    return look_from(tmp_path_factory.getbasetemp().parent / "prefilter")
+    return look_from(prefilter_file)
 
 
 @pytest.fixture(scope="module", params=["exact search", "prefilter"])

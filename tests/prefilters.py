@@ -19,19 +19,27 @@ from agentool_otel.content.masking.prefilter import database, engine
 from agentool_otel.content.masking.prefilter.look import _prefilter
 from tests.security.mutated_texts import mutated_texts
 
-__all__ = ["Law", "in_force", "law", "look_from"]
+__all__ = ["Law", "Look", "compiled_in", "in_force", "law", "look_from"]
 
 Look = Callable[[bytes], bool]
 
 
-def look_from(folder: Path) -> Look:
-    """Return the look from a database in a folder, which one of several processes compiles."""
+def compiled_in(folder: Path) -> Path:
+    """Return the database in a folder, which one of several processes compiles."""
     file = folder / database.path().name
-    while True:
+    while database.read(file) is None:
         try:
-            return engine.loaded(database.read(file) or database.make(file))
+            database.make(file)
         except database.Busy:
             time.sleep(0.2)
+    return file
+
+
+def look_from(file: Path) -> Look:
+    """Return the look of a database."""
+    data = database.read(file)
+    assert data is not None
+    return engine.loaded(data)
 
 
 @contextmanager
@@ -75,7 +83,7 @@ def law(look: Look, seed: int, count: int) -> Law:
 def main(count: int) -> int:
     seed = random.SystemRandom().randrange(1 << 32)
     with tempfile.TemporaryDirectory() as folder:
-        result = law(look_from(Path(folder)), seed, count)
+        result = law(look_from(compiled_in(Path(folder))), seed, count)
     print(
         f"seed {seed}: {result.texts} texts, {result.masked} masked, {len(result.missed)} missed, "
         f"{result.seen} seen in vain"

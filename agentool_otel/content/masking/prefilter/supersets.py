@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import import_module
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -29,6 +29,9 @@ class Untranslatable(ValueError):
 _OPEN = 4
 """Upper bounds above this one are dropped: an engine has a state for each repetition."""
 _HEX = "[0-9A-Fa-f]"
+_ESCAPE = rf"\\+u{_HEX}{{4}}"
+_ESCAPES = rf"(?:{_ESCAPE}){{1,2}}"
+"""The escapes of one character: beyond U+FFFF it has two."""
 _CONTROLS = {"\n": "n", "\r": "r", "\t": "t", "\b": "b", "\f": "f"}
 
 
@@ -213,7 +216,7 @@ class _Characters(NamedTuple):
         if controls := "".join(_CONTROLS[char] for char in _CONTROLS if char in self.ascii):
             forms.append(rf"\\+[{controls}]")
         if self.beyond is True or any(char < " " for char in self.ascii):
-            forms.append(rf"\\+u{_HEX}{{4}}")
+            forms.append(_ESCAPE if merged else _ESCAPES)
         return forms[0] if len(forms) == 1 else f"(?:{'|'.join(forms)})"
 
 
@@ -288,8 +291,10 @@ _CATEGORIES = {
 }
 
 
-def _cases(char: str) -> set[str]:
-    """Return the characters that are equal to one when case is ignored."""
-    forms = {char.lower(), char.upper(), char.title(), char.casefold()}
-    forms |= {"ς", "σ", "Σ"} if "σ" in forms else set()
-    return {form for form in forms if len(form) == 1 and not form.isascii()}
+_BEYOND_ASCII = "".join(chr(code) for code in range(128, 65_536) if not 0xD800 <= code < 0xE000)
+
+
+@cache
+def _cases(char: str) -> frozenset[str]:
+    """Return the characters beyond ASCII that are equal to one when case is ignored."""
+    return frozenset(re.findall(re.escape(char), _BEYOND_ASCII, re.IGNORECASE))
