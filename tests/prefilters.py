@@ -9,7 +9,7 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -43,7 +43,7 @@ def look_from(file: Path) -> Look:
 
 
 @contextmanager
-def in_force(look: Look | None) -> Iterator[None]:
+def in_force(look: Look | None) -> Generator[None]:
     """Put a look before the exact search of this process, or take it away."""
     before, _prefilter.look = _prefilter.look, look
     credentials.HARMLESS.clear()

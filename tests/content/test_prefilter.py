@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import stat
 import subprocess
@@ -90,6 +91,23 @@ def test_a_switched_off_prefilter_loads_nothing(
     loads(prefilter)
     assert prefilter.look is None
     assert "AGENTOOL_PREFILTER" in state().detail
+
+
+def test_green_threads_are_not_stopped(quick: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_thread, "start_new_thread", lambda *args: pytest.fail("it was started"))
+    prefilter = _Prefilter()
+    for _ in range(200):
+        prefilter.wait()
+    loads(prefilter)
+    assert prefilter._given_up
+
+
+def test_rules_without_sources_have_no_database(
+    quick: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Path, "glob", lambda path, pattern: iter(()))
+    with pytest.raises(OSError, match="without their sources"):
+        database.path()
 
 
 def test_a_missing_engine_leaves_the_exact_search(
@@ -195,8 +213,9 @@ look._prefilter.look = engine.loaded(database.read(Path(sys.argv[1])))
 seen = []
 def handler(*_):
     seen.append(mask_text("password=Xk29vTqhunter"))
+handler()  # compiles expressions, which takes longer than the timer
 signal.signal(signal.SIGALRM, handler)
-signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+signal.setitimer(signal.ITIMER_REAL, 0.005, 0.005)
 ends = time.monotonic() + 1
 while time.monotonic() < ends:
     assert mask_text("a plain text " * 200).startswith("a plain")

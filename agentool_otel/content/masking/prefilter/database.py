@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -42,8 +43,11 @@ def path() -> Path:
     if folder is None:
         raise OSError("the user has no home folder")
     rules = Path(__file__).parents[1]
-    digest = hashlib.sha256(engine.build().encode())
-    for file in (*sorted(rules.glob("*.py")), *sorted(rules.glob("prefilter/*.py"))):
+    sources = (*sorted(rules.glob("*.py")), *sorted(rules.glob("prefilter/*.py")))
+    if not sources:
+        raise OSError("the rules are installed without their sources")
+    digest = hashlib.sha256(f"{sys.version_info[:2]} {engine.build()}".encode())
+    for file in sources:
         digest.update(file.read_bytes())
     return folder / f"prefilter-{digest.hexdigest()[:32]}.hs"
 

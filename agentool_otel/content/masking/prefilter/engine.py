@@ -78,26 +78,22 @@ def loaded(data: bytes) -> Callable[[bytes], bool]:
     import hyperscan
 
     database: Any = hyperscan.loadb(data, hyperscan.HS_MODE_BLOCK)
-    stopped, failed = hyperscan.ScanTerminated, hyperscan.error
+    stopped = hyperscan.error  # that it has matched is one of its errors
     idle = [hyperscan.Scratch(database)]
     """Memory that a look works in. A look that runs beside another one takes another."""
     scan, take, give_back = database.scan, idle.pop, idle.append
 
     def look(text: bytes) -> bool:
         try:
-            scratch = take()
-        except IndexError:
-            scratch = hyperscan.Scratch(database)
-        try:
-            # The callback returns what stops the engine, in C: a signal handler of the program
-            # cannot run in it.
-            scan(text, max, context=1, scratch=scratch)
-        except stopped:
+            scratch = take() if idle else hyperscan.Scratch(database)
+            try:
+                # The callback returns what stops the engine, in C: a signal handler of the program
+                # cannot run in it.
+                scan(text, max, context=1, scratch=scratch)
+            finally:
+                give_back(scratch)
+        except (stopped, IndexError):  # another thread has taken the last memory
             return True
-        except failed:
-            return True
-        finally:
-            give_back(scratch)
         return False
 
     return look

@@ -7,11 +7,13 @@ is found, that thread compiles one, unless the cache folder cannot be written to
 
 from __future__ import annotations
 
+import _thread
 import os
 import sys
 import threading
 import time
 from collections.abc import Callable
+from types import BuiltinFunctionType
 from typing import NamedTuple
 
 from agentool_otel.ground import environment
@@ -57,7 +59,7 @@ class _Prefilter:
         now = time.monotonic()
         if not self._due:
             self._due = now + _FIRST_S
-            self._given_up = not environment.prefilter_wanted()
+            self._given_up = not (environment.prefilter_wanted() and _has_threads())
         elif now >= self._due and self._loading.acquire(blocking=False):
             self._due = now + _AGAIN_S
             try:
@@ -100,6 +102,11 @@ class _Prefilter:
         return str(file)
 
 
+def _has_threads() -> bool:
+    """Return whether a thread is one of the system: in a green one, compiling stops all others."""
+    return isinstance(_thread.start_new_thread, BuiltinFunctionType)
+
+
 def _give_way() -> None:
     """Let every other thread of the machine go first: on Linux a priority is that of a thread."""
     if sys.platform == "linux":
@@ -121,9 +128,9 @@ def sees(text: str) -> bool:
         _prefilter.wait()
         return True
     try:
-        return look(text.encode())
+        return look(str.encode(text))  # whatever a subclass has under this name
     except UnicodeEncodeError:
-        return look(text.encode("utf-8", "surrogatepass"))
+        return look(str.encode(text, "utf-8", "surrogatepass"))
 
 
 def prepare() -> str:

@@ -73,20 +73,13 @@ def _urls() -> _Rules:
     yield "user in URL", superset_of(r"://[\w+=.~\-:%$!|]{16,}@")
 
 
-_SIGN = r"(?::=|[:\uff1a])"
-_OPERATOR = r"(?:={1,3}|=>)"
-
-
 def _headers() -> _Rules:
     """Values with more in them than one word."""
     colon = superset_of(rf"(?:\\*[\"'])?\s*{_COLON}\s*")
-    yield (
-        "scheme",
-        qualified("(?i:authorization)")
-        + colon
-        + superset_of(r"[A-Za-z][\w\-]*[ \t]+[^\s\"'\\]{4}"),
-    )
-    yield "cookies", qualified("(?i:cookie)") + colon + superset_of(r"[^\s=;]+=.*") + NO_WORDS
+    scheme = superset_of(r"[A-Za-z][\w\-]*[ \t]+[^\s\"'\\]{4}")
+    yield "scheme", qualified("(?i:authorization)") + colon + scheme
+    cookies = superset_of(r"[^\s=;]+=.*") + NO_WORDS
+    yield "cookies", qualified("(?i:cookie)") + colon + cookies
 
 
 def _named() -> _Rules:
@@ -212,8 +205,8 @@ def _grammars() -> _Rules:
             yield row.source, superset(row.before, {"name": ending})
     yield "escaped word", superset(grammars._ESCAPED)
     member = "|".join(grammars.PRIVATE_MEMBERS)
-    behind = superset_of(rf"[\"'](?:{member})\\*[\"']\s*:\s*(?:\[\s*)?\\*[\"']")
-    yield "JSON Web Key", (behind + RANDOM, "kty")
+    private = superset_of(rf"[\"'](?:{member})\\*[\"']\s*:\s*(?:\[\s*)?\\*[\"']")
+    yield "JSON Web Key", (private + RANDOM, "kty")
 
 
 _RULES = (_unusual, _shapes, _urls, _headers, _named, _beside, _commands, _grammars)

@@ -193,7 +193,7 @@ class _Characters(NamedTuple):
 
     def repeated(self, reading: _Reading) -> str:
         """Return the pattern of one of many: there each byte may count for a character."""
-        if self.ascii == {"\\"} and not self.beyond:
+        if self.ascii == frozenset("\\") and not self.beyond:
             return r"\\"
         if reading.separator and self.ascii and self.ascii <= {"_", "-"}:
             return reading.separator
