@@ -21,6 +21,7 @@ _HOMES = {
     "live": "live",
     "journal": "journal",
     "masking": "masking",
+    "prefilter": "prefilter",
     "import": "imports",
     "first": "first",
     "start": "start",

@@ -9,6 +9,7 @@ import gc
 import os
 import signal
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,6 +17,7 @@ import pytest
 from tests.laws import load_profile
 
 os.environ["AGENTOOL_OTEL_STRICT"] = "1"
+os.environ["AGENTOOL_PREFILTER"] = "off"  # no test depends on what a thread has loaded meanwhile
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell starts background jobs so, and the programs that tests start would inherit it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
     from agentool_otel.testing.loopback_model import LoopbackModel
+    from tests.prefilters import Look
     from tests.tracing.export.logged import Provided
 
 
@@ -177,3 +180,33 @@ def model() -> Iterator[LoopbackModel]:
 
     with LoopbackModel() as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def prefilter_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The database of the prefilter, compiled once for all workers."""
+    pytest.importorskip("hyperscan")
+    from tests.prefilters import compiled_in
+
+    return compiled_in(tmp_path_factory.getbasetemp().parent / "prefilter")
+
+
+@pytest.fixture(scope="session")
+def prefilter_look(prefilter_file: Path) -> Look:
+    """The look of that database."""
+    from tests.prefilters import look_from
+
+    return look_from(prefilter_file)
+
+
+@pytest.fixture(scope="module", params=["exact search", "prefilter"])
+def every_search(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Run the tests of a module twice: the results are the same with a prefilter and without."""
+    if request.param == "exact search":
+        yield
+        return
+    look = request.getfixturevalue("prefilter_look")
+    from tests.prefilters import in_force
+
+    with in_force(look):
+        yield

@@ -37,6 +37,7 @@ from agentool_otel.cli._frameworks import (
 from agentool_otel.cli._output import collect_warnings, data_stream, view
 from agentool_otel.cli._round_trip import round_trip
 from agentool_otel.content.masking.credentials import mask_any
+from agentool_otel.content.masking.prefilter import look as prefilter
 from agentool_otel.content.masking.secret_names import names_secret
 from agentool_otel.content.policy import places
 from agentool_otel.content.policy import requested as capture_requested
@@ -60,7 +61,7 @@ from agentool_otel.tracing.setup.destinations.plan import Plan
 __all__ = ["command"]
 
 _PACKAGES = ("opentelemetry-api", "opentelemetry-sdk", "opentelemetry-exporter-otlp", "wrapt",
-             "msgspec", "orjson")  # fmt: skip
+             "msgspec", "orjson", "hyperscan")  # fmt: skip
 _TRACERS = (
     *("openinference-*", "traceloop-sdk", "opentelemetry-distro", "opentelemetry-util-genai"),
     *("opentelemetry-instrumentation", "opentelemetry-instrumentation-*"),
@@ -75,6 +76,7 @@ _EFFECTS = {
     environment.FOLDER: "folder of the recordings",
     environment.MAX_SIZE: "the oldest files of recordings are removed beyond it",
     environment.MAX_AGE: "older files of recordings are removed",
+    environment.PREFILTER: "off: each text is searched in Python",
     environment.SYNC: "on: what is written is synced to the disk",
     environment.JOURNAL: "off: spans may be lost when the process is killed",
     environment.STRICT: "errors of this package are raised (for its own tests)",
@@ -107,6 +109,9 @@ _EFFECTS = {
         environment.VALUE_LENGTH_LIMITS, "longer values are cut, JSON becomes unreadable"
     ),
 }
+_WITHOUT_PREFILTER = (
+    "each text is searched in Python: same result, more time; hint: doctor --prepare"
+)
 _LARGE = 1_000_000_000
 """Bytes of recordings above which the report names a way to bound them."""
 _NO_SERVER = "--source reads a run that was sent, and nothing is sent; hint: add --endpoint"
@@ -121,7 +126,14 @@ _NO_SERVER = "--source reads a run that was sent, and nothing is sent; hint: add
     help="Read the run back from: jaeger://localhost:16686, tempo://localhost:3200.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="List every function that is wrapped.")
-def command(as_json: bool, endpoint: str | None, source: str | None, verbose: bool) -> int:
+@click.option(
+    "--prepare",
+    is_flag=True,
+    help="Compile the prefilter of the search for credentials, for the image of a container.",
+)
+def command(
+    as_json: bool, endpoint: str | None, source: str | None, verbose: bool, prepare: bool
+) -> int:
     """Check the set-up and whether spans arrive.
 
     Frameworks are imported to see what attaches to them, and one span is sent to the current
@@ -138,6 +150,7 @@ def command(as_json: bool, endpoint: str | None, source: str | None, verbose: bo
         "other_tracing": _other_tracing(),
         "tracer_provider": _provider(),
         "environment": _environment(os.environ),
+        "prefilter": _prefilter(prepare),
         **_destination(endpoint, source),
     }
     if as_json:
@@ -151,7 +164,9 @@ def command(as_json: bool, endpoint: str | None, source: str | None, verbose: bo
     ]
     attached = all(patch["state"] in GOOD for patch in (*patches, *report["threads"]))
     loaded = not any(framework.get("error") for framework in report["frameworks"])
-    return 0 if attached and loaded and report["self_test"]["ok"] is not False else 1
+    prepared = not report["prefilter"]["error"]
+    passed = report["self_test"]["ok"] is not False
+    return 0 if attached and loaded and prepared and passed else 1
 
 
 # --------------------------------------------------------------------------------- gathering
@@ -233,6 +248,17 @@ def _member(text: str) -> str:
     if sign and (_SECRET.search(name) or names_secret(name)):
         return f"{key}=[masked]"
     return f"{key}{sign}{printable_place(value)}"
+
+
+def _prefilter(prepare: bool) -> dict[str, Any]:
+    """Return the state of the prefilter, which is compiled before if that is asked for."""
+    error = ""
+    if prepare and prefilter.state().engine is not None:
+        try:
+            prefilter.prepare()
+        except Exception as problem:  # the engine's own errors are of no common class
+            error = f"it cannot be prepared: {problem}"
+    return {**prefilter.state()._asdict(), "error": error}
 
 
 class _Route(NamedTuple):
@@ -401,6 +427,16 @@ def _print(console: Console, report: dict[str, Any], verbose: bool) -> None:
         line(f"{name}={value}", (f"  {variable['effect']}", "dim"))
     if not report["environment"]:
         line(("no OTEL_* and no AGENTOOL_* variables are set", "dim"))
+
+    heading("Search for credentials")
+    found = report["prefilter"]
+    line(
+        f"{'prefilter':<14}{found['engine'] or 'none'}", (f"  {_text.line(found['detail'])}", "dim")
+    )
+    if found["error"]:
+        line(" " * 14, (_text.line(found["error"]), "red"))
+    elif found["engine"] is None or not found["stored"]:
+        line(" " * 14, (_WITHOUT_PREFILTER, "dim"))
 
     heading("Where spans go")
     line(f"{'destination':<14}{_text.line(report['destination'])}")

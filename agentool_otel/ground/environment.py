@@ -17,6 +17,7 @@ configuration/sdk-environment-variables.md, with the units of opentelemetry-sdk 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, Literal, TypeVar, get_args
@@ -58,6 +59,7 @@ __all__ = [
     "OPENAI_API_BASE",
     "OPENAI_API_KEY",
     "OPENAI_BASE_URL",
+    "PREFILTER",
     "PROXIES",
     "PYTHON_PATH",
     "QUEUE_SIZE",
@@ -76,6 +78,7 @@ __all__ = [
     "age_limit",
     "agent",
     "agent_usage_wanted",
+    "cache_folder",
     "case_id",
     "copies_wanted",
     "disabled_instrumentations",
@@ -90,6 +93,7 @@ __all__ = [
     "of_opentelemetry",
     "of_this_package",
     "pairs",
+    "prefilter_wanted",
     "quiet",
     "record_wanted",
     "recordings_folder",
@@ -179,6 +183,10 @@ INFER_RUNS: Final = "AGENTOOL_INFER_RUNS"
 """`off`, `false`, `0` or `no`: the model calls of a plain loop stay traces of their own.
 Default: on."""
 
+PREFILTER: Final = "AGENTOOL_PREFILTER"
+"""`off`, `false`, `0` or `no`: no engine decides which texts are searched for credentials. All are
+searched, and the result is the same. Default: on."""
+
 QUIET: Final = "AGENTOOL_QUIET"
 """`on`, `true`, `1` or `yes`: nothing is logged of where spans go, nor of values that are refused;
 `status()` has both. Default: each is logged once, as a warning."""
@@ -193,6 +201,10 @@ STRICT: Final = "AGENTOOL_OTEL_STRICT"
 RUN_OPTIONS: Final = "AGENTOOL_OTEL_RUN"
 """The options of `agentool-otel run`, as JSON, for the Pythons that it starts. Default: none.
 Read by `cli/_bootstrap/sitecustomize.py`, which spells the name itself."""
+
+_CACHES: Final = ("XDG_CACHE_HOME", "LOCALAPPDATA")
+"""The user's folder of caches, on Linux and on Windows. Default: `~/.cache`, `~/AppData/Local`.
+Spec: XDG base directories 0.8; Windows, known folders."""
 
 # ---------------------------------------------------------------------------------- OpenTelemetry
 
@@ -444,9 +456,29 @@ def recordings_folder(environ: Mapping[str, str] | None = None) -> Path:
     return Path((os.environ if environ is None else environ).get(FOLDER) or ".agentool")
 
 
+def cache_folder(environ: Mapping[str, str] | None = None) -> Path | None:
+    """Return the folder for what this package can make again, of this user alone; None if the user
+    has no home."""
+    environ = os.environ if environ is None else environ
+    on_windows, on_mac = os.name == "nt", sys.platform == "darwin"
+    named = "" if on_mac else environ.get(_CACHES[on_windows], "")
+    if os.path.isabs(named):
+        return Path(named) / "agentool-otel"
+    default = "AppData/Local" if on_windows else "Library/Caches" if on_mac else ".cache"
+    try:
+        return Path.home() / default / "agentool-otel"
+    except RuntimeError:
+        return None
+
+
 def journal_wanted(environ: Mapping[str, str] | None = None) -> bool:
     """Return whether each span is written to disk before its `end()` returns."""
     return usable(JOURNAL, values.switch, True, environ)
+
+
+def prefilter_wanted(environ: Mapping[str, str] | None = None) -> bool:
+    """Return whether an engine may decide which texts are searched for credentials."""
+    return usable(PREFILTER, values.switch, True, environ)
 
 
 def sync_wanted(environ: Mapping[str, str] | None = None) -> bool:

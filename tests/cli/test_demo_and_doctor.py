@@ -332,3 +332,41 @@ def test_every_switch_of_native_spans_is_that_of_an_instrumentor() -> None:
     """And every instrumentor that replaces native spans names one, or that there is none."""
     native = {name for name, instrumentor in instrumentors().items() if instrumentor.native_scopes}
     assert {library.distribution for library in LIBRARIES if library.own_spans is None} == native
+
+
+def test_the_doctor_prepares_the_prefilter_and_names_it(tmp_path: Path) -> None:
+    pytest.importorskip("hyperscan")
+    environment = os.environ | {
+        "AGENTOOL_PREFILTER": "on",
+        **dict.fromkeys(("XDG_CACHE_HOME", "LOCALAPPDATA", "HOME"), str(tmp_path)),
+    }
+    before = agentool("doctor", env=environment).stdout
+    assert "is not there yet" in before
+    assert "hint: doctor --prepare" in before
+    assert not list(tmp_path.iterdir())
+    report = json.loads(agentool("doctor", "--prepare", "--json", env=environment).stdout)
+    assert report["prefilter"]["stored"]
+    assert Path(report["prefilter"]["detail"]).is_relative_to(tmp_path)
+
+
+def test_the_doctor_reports_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
+    pytest.importorskip("hyperscan")
+    (tmp_path / "agentool-otel").write_text("a file, where a folder has to be")
+    environment = os.environ | {
+        "AGENTOOL_PREFILTER": "on",
+        **dict.fromkeys(("XDG_CACHE_HOME", "LOCALAPPDATA"), str(tmp_path)),
+    }
+    result = agentool("doctor", "--prepare", env=environment)
+    assert result.returncode == 1
+    assert "cannot be prepared" in result.stdout
+
+
+def test_the_doctor_names_a_platform_without_an_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    from agentool_otel.cli import doctor
+    from agentool_otel.content.masking.prefilter import engine
+
+    monkeypatch.setattr(engine, "installed", lambda: None)
+    report = doctor._prefilter(prepare=True)
+    assert report["engine"] is None
+    assert report["detail"] == "hyperscan is not installed"
+    assert report["error"] == ""

@@ -13,6 +13,8 @@ from agentool_otel.content.masking.credentials import MASK, mask_any, mask_text,
 from agentool_otel.content.policy import Policy
 from agentool_otel.semconv import gen_ai
 
+pytestmark = pytest.mark.usefixtures("every_search")
+
 SECRET = "hunter2 & more"
 WORD = "hunter2"
 

@@ -13,6 +13,8 @@ from agentool_otel.content.masking.credentials import MASK, mask_any, mask_text,
 from agentool_otel.content.masking.secret_names import QUALIFIERS
 from tests.security.masking_examples import ALNUM
 
+pytestmark = pytest.mark.usefixtures("every_search")
+
 SECRETS = st.text(ALNUM, min_size=12, max_size=24).map(lambda item: f"Zk8v{item}Q2mN4xR7")
 NAMES = st.sampled_from(["password", "apiKey", "api_key", "client_secret", "passphrase"])
 COMMANDS = st.sampled_from(_COMMANDS)

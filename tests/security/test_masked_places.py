@@ -24,6 +24,8 @@ from agentool_otel.tracing.export.masking.spans import Masking
 from tests.security.masking_examples import made
 from tests.tracing.export.logged import RESOURCE, SCOPE
 
+pytestmark = pytest.mark.usefixtures("every_search")
+
 SECRET = f"sk-proj-{made(40)}"
 
 

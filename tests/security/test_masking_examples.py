@@ -11,6 +11,8 @@ from agentool_otel.content.masking.credentials import mask_any, masked
 from tests.security.masking_examples import CREDENTIALS, HARMLESS, IN_CLEAR, Example, leaks
 from tests.security.named_examples import NAMED, ORDINARY, PROGRAMS
 
+pytestmark = pytest.mark.usefixtures("every_search")
+
 FORMS: dict[str, Callable[[str], str]] = {
     "text": mask_any,
     "JSON value": lambda text: json.loads(masked(json.dumps({"result": text})))["result"],

@@ -13,6 +13,8 @@ from agentool_otel.ground.json_codec import dumps
 from tests.security.masking_examples import CREDENTIALS, HARMLESS, IN_CLEAR, made
 from tests.security.named_examples import NAMED, ORDINARY, PROGRAMS
 
+pytestmark = pytest.mark.usefixtures("every_search")
+
 KEY = f"sk-proj-{made(40)}"
 TEXTS = st.sampled_from(
     [

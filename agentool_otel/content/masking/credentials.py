@@ -8,6 +8,9 @@ those known to be harmless, names before other separators are recognised by a fe
 
 The text is anybody's, and the time is that of the user's call: whatever it is, it is read a fixed
 number of times.
+
+Before any of this, `prefilter` looks at the text once where its engine is installed: most texts
+have nothing in them that the search below could mask.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ from agentool_otel.content.masking.grammars import (
     may_introduce,
     may_name_value,
 )
+from agentool_otel.content.masking.prefilter.look import sees
 from agentool_otel.content.masking.references import refers
 from agentool_otel.content.masking.secret_names import (
     ValueTest,
@@ -105,8 +109,14 @@ def harmless(members: dict[str, Any]) -> bool:
 def suspicious(text: str) -> bool:
     """Return whether JSON text may contain a credential: a cheap test before the expensive one.
 
-    It stands on the path of every traced call. Splitting at the end of member names and looking
-    those up costs a fifth of searching the text for every word that names a credential.
+    It stands on the path of every traced call, behind the look of the prefilter.
+    """
+    return sees(text) and _is_suspicious(text)
+
+
+def _is_suspicious(text: str) -> bool:
+    """The same without a prefilter. Splitting at the end of member names and looking those up costs
+    a fifth of searching the text for every word that names a credential.
     """
     if len(text) > _LARGE and _DEEP not in text:
         return may_hold(text) or may_name(text) or may_introduce(text)
@@ -120,6 +130,10 @@ def suspicious(text: str) -> bool:
 
 def holds_secret(text: str) -> bool:
     """The same of JSON text of ours whose own member names are known to be harmless."""
+    return sees(text) and _holds_secret(text)
+
+
+def _holds_secret(text: str) -> bool:
     return (
         may_hold(text)
         or assigns_in_json(text)
@@ -166,9 +180,9 @@ _PREPARING = 'it\'s 1-a_b.c, "d e"; --f -g <h> K:$2|~ i=j\\n- k: v\nb'
 
 def prepare() -> None:
     """Compile the expressions that nearly every text needs, so that no traced call waits for it."""
-    mask_text(_PREPARING)
-    suspicious(dumps({"text": _PREPARING}))
-    holds_secret(dumps({"text": _PREPARING}))
+    _mask_found(_PREPARING, _SEARCHES)
+    _is_suspicious(dumps({"text": _PREPARING}))
+    _holds_secret(dumps({"text": _PREPARING}))
     names_secret("text_1")
 
 
@@ -179,7 +193,7 @@ def masked(text: str) -> str:
 
 def mask_text(text: str) -> str:
     """Mask the credentials in plain text: an error's message, a stack trace, a URL."""
-    return _mask_found(text, _SEARCHES)
+    return _mask_found(text, _SEARCHES) if sees(text) else text
 
 
 _Search = Callable[[str], list[tuple[int, int]]]
@@ -236,7 +250,7 @@ def mask_json(text: str, depth: int = 0) -> str:
     try:
         value = loads(text)
     except ValueError:
-        return mask_text(text)
+        return _mask_found(text, _SEARCHES)
     clean, changed = mask_value(value, depth)
     return dumps(clean) if changed else text
 
@@ -369,7 +383,7 @@ def _mask_member(text: str, searches: tuple[_Search, ...], depth: int) -> str:
         searches: what may find a credential in it where it is none.
         depth: how many other JSON texts it stands in.
     """
-    if text[:1] in ("{", "[") and suspicious(text):
+    if text[:1] in ("{", "[") and _is_suspicious(text):
         if depth <= _DEEPEST:
             return mask_json(text, depth)
         masks.masked += 1

@@ -1,0 +1,238 @@
+"""The prefilter of a process: where its database is from, when it loads, and who may look."""
+
+from __future__ import annotations
+
+import _thread
+import os
+import stat
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from agentool_otel.content.masking import credentials
+from agentool_otel.content.masking.prefilter import database, engine
+from agentool_otel.content.masking.prefilter.look import _Prefilter, state
+from tests.prefilters import Look, in_force
+
+pytest.importorskip("hyperscan")
+SECRET = '{"note":"password=Xk29vTqhunter"}'
+PLAIN = '{"note":"a plain text, without any"}'
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> bytes:
+    """The database is a small one, and the cache folder is that of the test."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "cache"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("AGENTOOL_PREFILTER", "on")
+    from agentool_otel.content.masking.prefilter import patterns
+
+    small = (patterns.Look("one", ("password",)),)
+    monkeypatch.setattr(patterns, "looks", lambda: small)
+    return engine.compiled(small)
+
+
+def loads(prefilter: _Prefilter) -> None:
+    """Search as a program does that has been running for some seconds."""
+    prefilter._due = time.monotonic() - 1
+    for _ in range(200):
+        prefilter.wait()
+    deadline = time.monotonic() + 20
+    while prefilter._loading.locked() and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+def test_the_first_seconds_belong_to_the_program(quick: bytes) -> None:
+    prefilter = _Prefilter()
+    for _ in range(10_000):
+        prefilter.wait()
+    assert prefilter.look is None
+    assert not database.path().parent.exists()
+
+
+def test_a_database_is_compiled_once_and_loaded_by_the_next(quick: bytes) -> None:
+    for prefilter in (_Prefilter(), _Prefilter()):
+        loads(prefilter)
+        assert prefilter.look is not None
+        assert prefilter.look(b"a password")
+        assert not prefilter.look(b"a word")
+    assert [file.name for file in database.path().parent.glob("*.*s")] == [database.path().name]
+
+
+def test_a_database_is_readable_by_its_owner_only(quick: bytes) -> None:
+    database.make(database.path())
+    if os.name == "posix":
+        assert stat.S_IMODE(os.stat(database.path()).st_mode) == 0o600
+
+
+def test_nothing_is_compiled_where_the_cache_cannot_be_written(
+    quick: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cache").write_text("a file, where a folder has to be")
+    monkeypatch.setattr(engine, "compiled", lambda looks: pytest.fail("it was compiled"))
+    prefilter = _Prefilter()
+    loads(prefilter)
+    assert prefilter.look is None
+    assert prefilter._given_up
+
+
+def test_a_switched_off_prefilter_loads_nothing(
+    quick: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGENTOOL_PREFILTER", "off")
+    prefilter = _Prefilter()
+    for _ in range(200):
+        prefilter.wait()
+    loads(prefilter)
+    assert prefilter.look is None
+    assert "AGENTOOL_PREFILTER" in state().detail
+
+
+def test_green_threads_are_not_stopped(quick: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_thread, "start_new_thread", lambda *args: pytest.fail("it was started"))
+    prefilter = _Prefilter()
+    for _ in range(200):
+        prefilter.wait()
+    loads(prefilter)
+    assert prefilter._given_up
+
+
+def test_rules_without_sources_have_no_database(
+    quick: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Path, "glob", lambda path, pattern: iter(()))
+    with pytest.raises(OSError, match="without their sources"):
+        database.path()
+
+
+def test_a_missing_engine_leaves_the_exact_search(
+    quick: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "hyperscan", None)
+    prefilter = _Prefilter()
+    loads(prefilter)
+    assert prefilter.look is None
+    assert not state().stored
+
+
+def damaged(data: bytes) -> bytes:
+    return data[:-1] + bytes([data[-1] ^ 1])
+
+
+def test_a_damaged_or_foreign_file_is_ignored(quick: bytes) -> None:
+    file = database.path()
+    database.make(file)
+    assert database.read(file) == quick
+    content = file.read_bytes()
+    for other in (damaged(content), content[:100], b"", quick, content + b"x"):
+        file.write_bytes(other)
+        assert database.read(file) is None
+
+
+@pytest.mark.skipif(not hasattr(os, "symlink") or os.name == "nt", reason="needs POSIX links")
+def test_a_link_under_the_name_of_the_database_is_ignored(quick: bytes, tmp_path: Path) -> None:
+    file = database.path()
+    database.make(file)
+    elsewhere = tmp_path / "elsewhere"
+    file.rename(elsewhere)
+    file.symlink_to(elsewhere)
+    assert database.read(file) is None
+    file.unlink()
+    os.link(elsewhere, file)
+    assert database.read(file) is None
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")
+def test_a_folder_that_everybody_may_write_to_is_not_used(quick: bytes) -> None:
+    file = database.path()
+    database.make(file)
+    file.parent.chmod(0o777)
+    assert database.read(file) is None
+    with pytest.raises(OSError, match="everybody may write"):
+        database.make(file)
+
+
+def test_only_one_of_several_processes_compiles(quick: bytes) -> None:
+    file = database.path()
+    file.parent.mkdir(parents=True)
+    unfinished = file.with_suffix(".part")
+    unfinished.touch()
+    with pytest.raises(database.Busy):
+        database.make(file)
+    prefilter = _Prefilter()
+    loads(prefilter)
+    assert not prefilter._given_up
+    os.utime(unfinished, (1, 1))  # its process was killed
+    assert database.make(file) == quick
+
+
+def test_another_rule_is_another_database(quick: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = database.path()
+    monkeypatch.setattr(engine, "build", lambda: "another processor")
+    assert database.path() != name
+
+
+def test_threads_look_at_the_same_time(prefilter_look: Look) -> None:
+    wrong: list[str] = []
+
+    def work() -> None:
+        for _ in range(500):
+            if not prefilter_look(SECRET.encode()) or prefilter_look(PLAIN.encode()):
+                wrong.append("wrong")
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_child_looks_as_well(prefilter_look: Look) -> None:
+    child = os.fork()
+    if child == 0:
+        right = prefilter_look(SECRET.encode()) and not prefilter_look(PLAIN.encode())
+        os._exit(0 if right else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+def test_a_signal_handler_may_look_within_a_look(prefilter_file: Path) -> None:
+    program = """
+import signal, sys, time
+from pathlib import Path
+from agentool_otel.content.masking.credentials import mask_text
+from agentool_otel.content.masking.prefilter import database, engine, look
+look._prefilter.look = engine.loaded(database.read(Path(sys.argv[1])))
+seen = []
+def handler(*_):
+    seen.append(mask_text("password=Xk29vTqhunter"))
+handler()  # compiles expressions, which takes longer than the timer
+signal.signal(signal.SIGALRM, handler)
+signal.setitimer(signal.ITIMER_REAL, 0.005, 0.005)
+ends = time.monotonic() + 1
+while time.monotonic() < ends:
+    assert mask_text("a plain text " * 200).startswith("a plain")
+    assert mask_text("token=aB3dE5gH7jK9mN1pQ3") == "token=[masked]"
+signal.setitimer(signal.ITIMER_REAL, 0)
+assert seen and set(seen) == {"password=[masked]"}, seen[:3]
+"""
+    subprocess.run([sys.executable, "-c", program, str(prefilter_file)], check=True, timeout=60)
+
+
+def test_what_is_seen_in_vain_stays_as_it_is() -> None:
+    with in_force(lambda text: True):
+        assert credentials.mask_text("password=Xk29vTqhunter") == "password=[masked]"
+        assert credentials.mask_text("plain") == "plain"
+
+
+def test_lone_surrogates_are_looked_at(prefilter_look: Look) -> None:
+    with in_force(prefilter_look):
+        assert credentials.mask_text("\ud800 password=Xk29vTqhunter").endswith("=[masked]")
+        assert credentials.mask_text("\ud800 plain") == "\ud800 plain"
