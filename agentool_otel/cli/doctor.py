@@ -109,9 +109,7 @@ _EFFECTS = {
         environment.VALUE_LENGTH_LIMITS, "longer values are cut, JSON becomes unreadable"
     ),
 }
-_WITHOUT_PREFILTER = (
-    "each text is searched in Python: same result, more time; hint: doctor --prepare"
-)
+_WITHOUT_PREFILTER = "each text is searched in Python: same result, more time"
 _LARGE = 1_000_000_000
 """Bytes of recordings above which the report names a way to bound them."""
 _NO_SERVER = "--source reads a run that was sent, and nothing is sent; hint: add --endpoint"
@@ -435,8 +433,9 @@ def _print(console: Console, report: dict[str, Any], verbose: bool) -> None:
     )
     if found["error"]:
         line(" " * 14, (_text.line(found["error"]), "red"))
-    elif found["engine"] is None or not found["stored"]:
-        line(" " * 14, (_WITHOUT_PREFILTER, "dim"))
+    elif not found["stored"]:
+        hint = "" if found["engine"] is None else "; hint: doctor --prepare"
+        line(" " * 14, (f"{_WITHOUT_PREFILTER}{hint}", "dim"))
 
     heading("Where spans go")
     line(f"{'destination':<14}{_text.line(report['destination'])}")
