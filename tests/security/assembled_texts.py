@@ -162,7 +162,6 @@ _BLANKS = ("", "", "", " ", "  ", '"', "'", "\t", " \t ")
 def _table(choose: random.Random) -> str:
     sign, end = choose.choice("|\t,;"), choose.choice(("\n", "\n", "\r\n"))
     width = choose.randrange(1, 5)
-
     bare = choose.random() < 0.7
 
     def line(cells: tuple[str, ...]) -> str:
