@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 import json
 import random
-import re
 import shlex
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from urllib.parse import quote
 
-from agentool_otel.content.masking.secret_names import QUALIFIERS, WORDS
+from tests.security.assembled_texts import assembled
 from tests.security.masking_examples import CREDENTIALS, HARMLESS
 from tests.security.named_examples import NAMED, ORDINARY, PROGRAMS
 
@@ -79,146 +78,6 @@ _PIECES = (
         "\x0b",
         "😀",
         "\ud800",
-    ),
-)
-
-
-_SIGNS = (
-    *(
-        ":",
-        "=",
-        ": ",
-        " = ",
-        ":=",
-        "=>",
-        "==",
-        "===",
-        "%3D",
-        "%3d",
-        " is ",
-        " is: ",
-        " es ",
-        "\uff1a",
-    ),
-    *(
-        ":\n  ",
-        ": |\n  ",
-        ": >-\n    ",
-        " ",
-        "  ",
-        "\t",
-        "|",
-        " | ",
-        ",",
-        "\n",
-        ">",
-        "', '",
-        '", "',
-    ),
-    *('" : "', '":["', '":[', '": {"value": "', '": 1', '" value="', "', value: '", "\nvalue: "),
-)
-_VALUES = (
-    *(
-        "Xk29vTqhunter",
-        "hunter2",
-        "aB3dE5gH7jK9mN1pQ3",
-        "12345",
-        "a",
-        "",
-        "words only",
-        "abcdefghijklmnopqr",
-    ),
-    *(
-        "t=1,v1=aB3dE5gH7jK9mN1pQ3",
-        "a=b; sid=c1",
-        "Bearer aB3dE5gH7jK9",
-        "X abcd",
-        "!!!!",
-        "pässwört",
-    ),
-    *(
-        "witch collapse practice feed shame open despair creek road again ice least",
-        "1,2,3,4,5,6,7,8,9",
-    ),
-    *(
-        "a\\b",
-        "a'b1",
-        'a"b1',
-        "ab/cd/ef/gh/ij/k1l2M",
-        "密码密码密码",
-        "$HOME",
-        "{token}",
-        "None",
-        "x,1,y",
-    ),
-)
-_BEFORE = (
-    "",
-    "",
-    "my_",
-    "my",
-    "MY_",
-    "-",
-    "--",
-    " -",
-    "x.",
-    "\n",
-    "<",
-    '<input name="',
-    "name: ",
-    '{"',
-    "|",
-    "id,",
-)
-
-
-def _assembled(choose: random.Random) -> str:
-    """Return a name with a value, in a grammar that may be none."""
-    words = choose.choices((*WORDS, *_NAMES), k=choose.choice((1, 1, 2)))
-    word = choose.choice(("_", "-", " ", "", "\u00a0", ".")).join(words)
-    word += choose.choice(
-        ("", "", "", "s", *(f"{sign}{item}" for sign in ("_", "") for item in QUALIFIERS), "2")
-    )
-    word = choose.choice((str, str, str.upper, str.title, str.capitalize, _camel))(word)
-    quote = choose.choice(("", "", '"', "'", '\\"'))
-    value = f"{quote}{choose.choice(_VALUES)}{quote}"
-    end = choose.choice(("", "", "\n", "}", '"}', ",", "</x>", "]", "'", " ok", "|", "\na,b1,c\n"))
-    name = f"{choose.choice(_BEFORE)}{word}{choose.choice(('', '', quote, chr(92)))}"
-    return f"{name}{choose.choice(_SIGNS)}{value}{end}"
-
-
-def _camel(text: str) -> str:
-    return re.sub(r"[_\-. ](\w)", lambda match: match[1].upper(), text)
-
-
-_NAMES = (
-    *(
-        "api",
-        "access",
-        "auth",
-        "client",
-        "db",
-        "pg",
-        "private",
-        "signing",
-        "refresh",
-        "session",
-        "wallet",
-    ),
-    *(
-        "recovery",
-        "snmp",
-        "code",
-        "proxy",
-        "set",
-        "hf",
-        "page",
-        "sort",
-        "api_key",
-        "de",
-        "mot",
-        "ssh",
-        "id",
     ),
 )
 
@@ -298,6 +157,6 @@ def mutated_texts(seed: int, count: int) -> Iterator[str]:
     """Yield texts near credentials, the same ones for the same seed."""
     choose = random.Random(seed)
     for _ in range(count):
-        text = choose.choice(_examples()) if choose.random() < 0.7 else _assembled(choose)
+        text = choose.choice(_examples()) if choose.random() < 0.7 else assembled(choose)
         text = _mutated(text, choose)
         yield choose.choice(_FORMS)(text, choose)

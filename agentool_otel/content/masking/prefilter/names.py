@@ -53,9 +53,9 @@ def names() -> tuple[Name, ...]:
 
 def _names() -> Iterator[Name]:
     for pattern, judge in secret_names._NAMES:
-        sort = None if judge is None else sort_of(judge)
-        if sort is None:
+        if judge is None:
             continue
+        sort = sort_of(judge)
         word = superset(pattern, separator=_IN_WORD if sort == "random" else _IN_WORDS)
         if strict(sort) == sort:
             yield Name(word, f"{_QUALIFIER}?[sS]?", sort)

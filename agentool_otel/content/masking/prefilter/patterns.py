@@ -92,6 +92,16 @@ def _named() -> _Rules:
 
 def _behind_name(sort: Sort) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield what may follow a name whose values are of a sort."""
+    colon = NAME_ENDS + superset_of(r"\s*:\s*")
+    yield (
+        "bytes",
+        (
+            colon + superset_of(r"\[\s*(?:\d{1,3}\s*,\s*){7}\d"),
+            colon + superset_of(r"\{") + r"[\s\S]*value\\*[\"']",
+        ),
+    )
+    if sort == "none":
+        return
     sign = superset_of(r"(?:\\*[\"'])?\s*")
     yield (
         "assignment",
@@ -102,20 +112,17 @@ def _behind_name(sort: Sort) -> Iterator[tuple[str, tuple[str, ...]]]:
             sign + superset_of(r"%3[dD]") + (value(sort) if sort == "random" else ""),
         ),
     )
-    colon = NAME_ENDS + superset_of(r"\s*:\s*")
     yield (
         "member",
         (
             colon + superset_of(r"(?:\[\s*)*") + quoted(sort),
-            colon + superset_of(r"\[\s*(?:\d{1,3}\s*,\s*){7}\d"),
-            colon + superset_of(r"\{") + r"[\s\S]*value\\*[\"']",
             *([colon + superset_of(r"(?:\[\s*)?-?\d")] if sort == "anything" else []),
             NAME_ENDS + superset_of(r"\s*,\s*") + quoted(strict(sort)),
         ),
     )
     yield "option", (superset_of(r"[ \t]{1,3}") + value(strict(sort)),)
     yield "row", tuple(_behind_name_in_rows(sort))
-    cells = superset_of(rf"{_BLANKS}[|\t,;](?:(?:{_CELL})?[|\t,;])*(?:{_CELL})?{_BLANKS}\n")
+    cells = superset_of(rf"{_BLANKS}[|\t,;](?:{_CELL}[|\t,;])*{_CELL}\n")
     yield "column", (cells,)
     accepted = RANDOM if sort == "random" else NO_WORDS
     yield "last column", (f"{superset_of(_BLANKS)}(?:{'|'.join(_LINES)})(?:{accepted})",)
@@ -132,8 +139,8 @@ _LINES = (
 """Lines of a table behind its heading, to a cell that is not the first one."""
 _COLON = r"(?::=|[:\uff1a])"
 _OPERATOR = r"(?:={1,3}|=>)"
-_CELL = r"[\"' \t]*\w[\w.\-]*(?: [\w.\-]+)?[\"' \t]*"
 _BLANKS = r"[\"' \t\r]*"
+_CELL = rf"{_BLANKS}(?:\w[\w.\-]*(?: [\w.\-]+)?{_BLANKS})?"
 
 
 def _behind_name_in_rows(sort: Sort) -> Iterator[str]:

@@ -6,7 +6,7 @@ in the tables here stops the generator.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from agentool_otel.content.masking import credential_shapes, secret_names
 from agentool_otel.content.masking.prefilter.supersets import Untranslatable, superset, superset_of
@@ -20,22 +20,22 @@ from agentool_otel.content.masking.secret_names import (
 
 __all__ = ["NO_WORDS", "RANDOM", "SHAPES", "SORTS", "Sort", "quoted", "sort_of", "strict", "value"]
 
-Sort = Literal["anything", "no words", "random", "mnemonic", "random part"]
-"""The sort of value that a test accepts."""
-SORTS: tuple[Sort, ...] = ("anything", "no words", "random", "mnemonic", "random part")
+Sort = Literal["anything", "no words", "random", "mnemonic", "random part", "none"]
+"""The sort of text that a test accepts. A list of bytes is masked whatever the test is."""
+SORTS: tuple[Sort, ...] = get_args(Sort)
 
-_SORTS: dict[ValueTest, Sort | None] = {
+_SORTS: dict[ValueTest, Sort] = {
     anything: "anything",
     is_no_words: "no words",
     looks_random: "random",
     is_mnemonic: "mnemonic",
     secret_names._has_random_part: "random part",
-    secret_names._never: None,
+    secret_names._never: "none",
 }
 
 
-def sort_of(judge: ValueTest) -> Sort | None:
-    """Return the sort of value that a test accepts; None if it accepts none.
+def sort_of(judge: ValueTest) -> Sort:
+    """Return the sort of text that a test accepts.
 
     Raises:
         Untranslatable: if the test is a new one.
@@ -96,6 +96,8 @@ def quoted(sort: Sort) -> str:
             return _QUOTE + _MNEMONIC
         case "random part":
             return _LITERAL_PREFIX + _in_quotes(RANDOM)
+        case "none":
+            raise Untranslatable("expected a sort of text, got none")
 
 
 _QUOTE = superset_of(r"\\*[\"']")
@@ -131,6 +133,8 @@ def _bare(sort: Sort) -> str:
             return _MNEMONIC
         case "random part":
             return _RUN + RANDOM
+        case "none":
+            raise Untranslatable("expected a sort of text, got none")
 
 
 _LINES: dict[Sort, str] = {
