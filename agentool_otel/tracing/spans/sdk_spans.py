@@ -352,7 +352,7 @@ def _make_short_way(tracer: Any) -> ShortWay | None:
             return None
         if above is None:
             return SpanContext(new_trace_id(), new_id(), False, root_flags), None
-        up = above._context
+        up: Any = above._context
         trace_id, _, _, flags, state, _ = up
         if not flags & 1:
             return None
