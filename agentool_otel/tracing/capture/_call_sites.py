@@ -29,7 +29,7 @@ from agentool_otel.tracing.capture._arguments import Arguments, name_of, pick, s
 from agentool_otel.tracing.capture.generators import Call, Collected
 from agentool_otel.tracing.capture.labels import labels, metadata_text
 from agentool_otel.tracing.spans.direct_agent import Agent, DirectAgentSpan
-from agentool_otel.tracing.spans.direct_call import Direct
+from agentool_otel.tracing.spans.direct_call import Direct, Sharing
 from agentool_otel.tracing.spans.direct_tool import DirectToolSpan
 from agentool_otel.tracing.spans.exceptions import failed_status
 from agentool_otel.tracing.spans.failure import cut_off
@@ -41,7 +41,6 @@ from agentool_otel.tracing.spans.step_spans import StepSpan
 
 if TYPE_CHECKING:
     from agentool_otel.tracing.loops.loop import Loop
-    from agentool_otel.tracing.spans.own_span import SpanWriter
 
 __all__ = ["AgentSite", "StepSite", "StepType", "ToolSite", "add_reasoning"]
 
@@ -58,7 +57,7 @@ _NULL_OUTPUT = {agentool.OUTPUT: "null"}
 class ToolSite:
     """One decorated tool."""
 
-    __slots__ = ("_arguments", "_direct", "_starting", "_writer", "finishing", "tool")
+    __slots__ = ("_arguments", "_sharing", "_starting", "finishing", "tool")
 
     def __init__(
         self, target: Callable[..., Any], name: str | None, description: str | None, kind: str
@@ -72,10 +71,7 @@ class ToolSite:
             ),
         )
         self.tool = Tool(operation)
-        self._writer: SpanWriter | None = None
-        """The writer of the last call."""
-        self._direct: Direct | None = None
-        """What its direct calls share."""
+        self._sharing = Sharing()
         self._starting = f"starting tool {operation.name}"
         self.finishing = f"finishing tool {operation.name}"
 
@@ -90,7 +86,10 @@ class ToolSite:
             if settings.on_end is not None and parent.get(RUN_KEY) is None:
                 loop = self._loop(args, kwargs)
                 parent = parent if loop is None else loop.inside(parent)
-            direct = self._direct if settings.writer is self._writer else self._changed()
+            tool, sharing = self.tool, self._sharing
+            if settings.writer is not sharing.writer and sharing.is_due():
+                sharing.make(tool.shared, tool.span_name, tool.kind)
+            direct = sharing.direct
             if direct is None or parent.get(OWNER_KEY) is not None:
                 call = _ToolCall(self.tool, parent)
                 call.site, call.outer, call.loop = self, outer, loop
@@ -114,13 +113,6 @@ class ToolSite:
             contain(error, self._starting)
             return None
 
-    def _changed(self) -> Direct | None:
-        """Return what direct calls share by the writer in force, which is another one now."""
-        tool, writer = self.tool, settings.writer
-        self._direct = direct = Direct.of(tool.shared, tool.span_name, tool.kind, writer)
-        self._writer = writer
-        return direct
-
     def _loop(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Loop | None:
         """Return the plain loop that requests a call."""
         from agentool_otel.tracing.loops.placement import tool_loop  # few programs have one
@@ -133,8 +125,8 @@ class AgentSite:
     """One decorated agent."""
 
     __slots__ = (
-        *("_agent", "_arguments", "_description", "_direct", "_labels", "_metadata", "_name"),
-        *("_session_id", "_starting", "_writer", "finishing"),
+        *("_agent", "_arguments", "_description", "_labels", "_metadata", "_name", "_session_id"),
+        *("_sharing", "_starting", "finishing"),
     )
 
     def __init__(
@@ -154,11 +146,8 @@ class AgentSite:
         self._session_id = session_id
         self._starting = guarded(f"starting agent {self._name}")
         self.finishing = f"finishing agent {self._name}"
-        self._writer: SpanWriter | None = None
-        """The writer of the last run."""
+        self._sharing = Sharing()
         self._agent: Agent | None = None
-        self._direct: Direct | None = None
-        """What its direct runs share."""
 
     def begin(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:
         with self._starting:
@@ -170,7 +159,11 @@ class AgentSite:
             given = list(bound.values())
             value = given[0] if len(given) == 1 else bound
             if conversation is None and not self._metadata and given:
-                direct = self._direct if settings.writer is self._writer else self._changed()
+                sharing = self._sharing
+                if settings.writer is not sharing.writer and sharing.is_due():
+                    self._agent = agent = Agent(self._operation())
+                    sharing.make(agent.shared, agent.span_name, agent.kind)
+                direct = sharing.direct
                 if direct is not None and (run := self._begin_direct(direct, value)) is not None:
                     return run
             operation = self._operation(None if conversation is None else label(conversation))
@@ -208,13 +201,6 @@ class AgentSite:
             if span is not None and is_interruption(error):
                 cut_off(span, error)
             raise
-
-    def _changed(self) -> Direct | None:
-        """Return what direct runs share by the writer in force, which is another one now."""
-        writer = settings.writer
-        self._agent = agent = Agent(self._operation())
-        self._writer, self._direct = writer, agent.direct(writer)
-        return self._direct
 
 
 def _answer_of(result: Any) -> dict[str, Any]:

@@ -32,7 +32,6 @@ from agentool_otel.tracing.spans.steps import Timeline
 
 if TYPE_CHECKING:
     from agentool_otel.tracing.spans.direct_span import DirectSpan
-    from agentool_otel.tracing.spans.own_span import SpanWriter
 
 __all__ = ["Agent", "DirectAgentSpan"]
 
@@ -60,10 +59,6 @@ class Agent:
         self.kind = KINDS[kind]
         self.alone = Shared({gen_ai.AGENT_NAME: operation.agent_name})
         """The identity of what is inside a run, where nothing around it has one."""
-
-    def direct(self, writer: SpanWriter | None) -> Direct | None:
-        """Return what the direct calls share; None where all calls are unusual."""
-        return Direct.of(self.shared, self.span_name, self.kind, writer)
 
 
 class _Facts(NamedTuple):

@@ -22,10 +22,57 @@ if TYPE_CHECKING:
     from agentool_otel.tracing.spans.own_span import SpanForm, SpanWriter
     from agentool_otel.tracing.spans.sdk_spans import Placed
 
-__all__ = ["SMALL", "Direct", "is_small", "pairs", "times"]
+__all__ = ["SMALL", "Direct", "Sharing", "is_small", "pairs", "times"]
 
 SMALL = 8192
 """Characters of text below which an attribute is copied, and not kept apart."""
+
+
+class Sharing:
+    """Makes what the direct calls of one callable share, for the writer in force.
+
+    The first call of a writer is a usual one: a program may decorate a function for one call, and
+    to make a class for it takes longer than the call.
+    """
+
+    __slots__ = ("_usual", "_writer", "direct", "writer")
+    usual_calls = 1
+
+    def __init__(self) -> None:
+        self.writer: SpanWriter | None = None
+        """The writer that `direct` is for."""
+        self.direct: Direct | None = None
+        """What direct calls share; None where all calls are usual."""
+        self._writer: SpanWriter | None = None
+        self._usual = 0
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Sharing, ()  # made anew in another process
+
+    def is_due(self) -> bool:
+        """Return whether the writer in force is another one, and has had its usual calls."""
+        writer = settings.writer
+        if writer is self.writer:
+            return False
+        if writer is not self._writer:
+            self._writer, self._usual = writer, self.usual_calls
+            self.direct = None
+        if self._usual:
+            self._usual -= 1
+            return False
+        return True
+
+    def make(self, attributes: Shared, name: str, kind: SpanKind) -> None:
+        """Make it.
+
+        Args:
+            attributes: the attributes that all calls have.
+            name: of their spans.
+            kind: of their spans.
+        """
+        writer = self._writer
+        self.direct = Direct.of(attributes, name, kind, writer)
+        self.writer = writer
 
 
 class Direct:
@@ -81,9 +128,6 @@ class Direct:
         form = writer.form(short.span_class, name, kind, attributes_of)
         return None if form is None else cls(attributes, writer, short.place, form)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _none, ()  # made anew in another process
-
     def span(self, placed: Placed, start_ns: int, facts: Facts) -> DirectSpan:
         """Return a span that starts."""
         span: DirectSpan = _new(self.span_class)
@@ -115,10 +159,6 @@ class Direct:
 
 _new = object.__new__
 _set = dict.__setitem__
-
-
-def _none() -> None:
-    return None
 
 
 def is_small(*texts: str | None) -> bool:

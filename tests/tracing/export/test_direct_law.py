@@ -35,6 +35,7 @@ from agentool_otel.tracing.export.disk.leftovers import RecoveryReport
 from agentool_otel.tracing.export.disk.recovery import complete_recordings
 from agentool_otel.tracing.export.pipeline import Pipeline, masked_pipeline
 from agentool_otel.tracing.export.send.otlp import OtlpTarget
+from agentool_otel.tracing.spans.direct_call import Sharing
 from agentool_otel.tracing.spans.own_span import OwnSpan
 from agentool_otel.tracing.spans.settings import settings
 
@@ -253,7 +254,8 @@ def spooled(program: list[Act], direct: bool) -> list[str]:
 
 
 @pytest.fixture(autouse=True)
-def fresh() -> Iterator[None]:
+def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(Sharing, "usual_calls", 0)  # each function here is called once
     yield
     settings.reset()
 
