@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.prefilters import Look, law
+from agentool_otel.content.masking.credentials import masked
+from agentool_otel.ground.json_codec import dumps
+from tests.prefilters import Look, in_force, law
 from tests.security.masking_examples import CREDENTIALS, IN_CLEAR, Example
 from tests.security.mutated_texts import mutated_texts
 from tests.security.named_examples import NAMED, ORDINARY
@@ -17,6 +19,16 @@ def test_no_text_that_is_masked_is_missed(prefilter_look: Look) -> None:
     result = law(prefilter_look, seed=1, count=2000)
     assert result.missed == []
     assert result.masked > 300, "texts without credentials prove nothing"
+
+
+def test_what_is_left_of_a_text_does_not_depend_on_the_look(prefilter_look: Look) -> None:
+    texts = [*mutated_texts(2, 1500)]
+    results = [{"text": text, "others": [text] * 9} for text in texts]  # many are masked together
+    outcomes = []
+    for look in (None, prefilter_look):
+        with in_force(look):
+            outcomes.append([masked(dumps(result)) for result in results])
+    assert outcomes[0] == outcomes[1]
 
 
 def test_a_look_that_misses_a_rule_breaks_the_law(prefilter_look: Look) -> None:

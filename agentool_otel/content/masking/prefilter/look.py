@@ -19,7 +19,7 @@ from typing import NamedTuple
 from agentool_otel.ground import environment
 from agentool_otel.ground.untrusted_text import logger
 
-__all__ = ["State", "prepare", "sees", "state"]
+__all__ = ["State", "is_loaded", "prepare", "sees", "state"]
 
 _log = logger(__name__)
 _FIRST_S = 5.0
@@ -131,6 +131,11 @@ def sees(text: str) -> bool:
         return look(str.encode(text))  # whatever a subclass has under this name
     except UnicodeEncodeError:
         return look(str.encode(text, "utf-8", "surrogatepass"))
+
+
+def is_loaded() -> bool:
+    """Return whether `sees` knows."""
+    return _prefilter.look is not None
 
 
 def prepare() -> str:
