@@ -199,7 +199,10 @@ def prefilter_look(prefilter_file: Path) -> Look:
     return look_from(prefilter_file)
 
 
-@pytest.fixture(scope="module", params=["exact search", "prefilter"])
+@pytest.fixture(
+    scope="module",
+    params=["exact search", pytest.param("prefilter", marks=pytest.mark.thorough)],
+)
 def every_search(request: pytest.FixtureRequest) -> Iterator[None]:
     """Run the tests of a module twice: the results are the same with a prefilter and without."""
     if request.param == "exact search":
