@@ -81,8 +81,9 @@ def test_a_direct_call_takes_few_functions(tmp_path: Path, way: str) -> None:
         check=True,
     )
     tool, run = json.loads(printed.stdout)
-    assert len(tool) <= (56 if way == "sent" else 38), tool
-    assert len(run) <= (64 if way == "sent" else 50), run
+    # One of them is for older SDKs, which cannot be asked whether a tracer is enabled.
+    assert len(tool) <= (57 if way == "sent" else 39), tool
+    assert len(run) <= (65 if way == "sent" else 51), run
 
 
 if __name__ == "__main__":
