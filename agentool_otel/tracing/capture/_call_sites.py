@@ -321,10 +321,12 @@ class _DirectCall(DirectToolSpan):
             contain(error, self.site.finishing)
 
     def raised(self, error: BaseException) -> None:
-        self._usual().raised(error)
+        with guarded(self.site.finishing):
+            self._usual().raised(error)
 
     def abandoned(self, yielded: Collected | None) -> None:
-        self._usual().abandoned(yielded)
+        with guarded(self.site.finishing):
+            self._usual().abandoned(yielded)
 
     def _usual(self) -> _ToolCall:
         """Return the same call as one that is not direct."""
@@ -332,6 +334,7 @@ class _DirectCall(DirectToolSpan):
         call.site, call.outer, call.loop = self.site, self.outer, self.loop
         self.loop = None
         call.resume(self)
+        self.has_ended = True
         return call
 
 
@@ -360,10 +363,12 @@ class _DirectRun(DirectAgentSpan):
             contain(error, self.site.finishing)
 
     def raised(self, error: BaseException) -> None:
-        self._usual().raised(error)
+        with guarded(self.site.finishing):
+            self._usual().raised(error)
 
     def abandoned(self, yielded: Collected | None) -> None:
-        self._usual().abandoned(yielded)
+        with guarded(self.site.finishing):
+            self._usual().abandoned(yielded)
 
     def _usual(self) -> _OperationCall:
         """Return the same run as one that is not direct."""
@@ -371,9 +376,9 @@ class _DirectRun(DirectAgentSpan):
         known = {} if messages is None else {"input": loads(messages)}
         operation = msgspec.structs.replace(self.agent.operation, **known)
         step = StepSpan(LiveSpan.resumed(self, operation), operation, operation.kind, self.parent)
-        if self._ended:
+        if self.has_ended:
             step.forget()
-        self._ended = True
+        self.has_ended = True
         call = _OperationCall(step, _answer_of)
         call.outer = self.outer
         return call

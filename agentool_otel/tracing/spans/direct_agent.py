@@ -17,7 +17,7 @@ from agentool_otel.ground.interruptions import is_interruption
 from agentool_otel.ground.json_codec import dumps_as_utf8
 from agentool_otel.model.operations import AgentInvocation
 from agentool_otel.otlp.json_encoder import escaped, pairs_of
-from agentool_otel.otlp.span_parts import Shared, events_json, shared_json
+from agentool_otel.otlp.span_parts import Shared, shared_json
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.tracing.spans import exceptions, metrics
 from agentool_otel.tracing.spans.direct_call import Direct, is_small, pairs, times
@@ -93,7 +93,7 @@ class DirectAgentSpan:
     """
 
     __slots__ = (
-        *("_ended", "agent", "beginning", "context", "direct", "facts", "first", "parent"),
+        *("agent", "beginning", "context", "direct", "facts", "first", "has_ended", "parent"),
         *("run", "span"),
     )
     span: DirectSpan
@@ -109,7 +109,7 @@ class DirectAgentSpan:
         self.direct = direct
         self.agent = agent
         self.parent = parent
-        self._ended = False
+        self.has_ended = False
 
     def begin(self, question: str | None) -> bool:
         """Begin the span; False, and nothing is done, where the run is an unusual one.
@@ -147,8 +147,8 @@ class DirectAgentSpan:
         settings.last_call = None  # a run has its own failure
         self.first = first
         self.facts = _Facts(around, start_ns, parent_id, repeats, messages)
-        self.span = span = direct.span(placed, start_ns, self.facts)
-        inside = direct.inside(parent, span)
+        span, inside = direct.start(parent, placed, start_ns, self.facts)
+        self.span = span
         alone = self.agent.alone
         _set(inside, IDENTITY_KEY, Shared({**around, **alone}) if around else alone)
         self.run = run = Run(Timeline(settings.tracer(), span, inside))
@@ -165,7 +165,7 @@ class DirectAgentSpan:
         Args:
             answer: the output; None where content is off.
         """
-        if self._ended:
+        if self.has_ended:
             return True
         messages: str | None = None
         if answer is not None:
@@ -175,7 +175,7 @@ class DirectAgentSpan:
             return False
         if end_ns <= 0:
             return False
-        self._ended = True
+        self.has_ended = True
         try:
             self._end(messages, end_ns)
         except BaseException as interruption:
@@ -185,9 +185,9 @@ class DirectAgentSpan:
         return True
 
     def _end(self, messages: str | None, end_ns: int) -> None:
-        form, span, facts, run = self.direct.form, self.span, self.facts, self.run
+        facts, run = self.facts, self.run
         if exceptions.recorded:
-            exceptions.forget(span)
+            exceptions.forget(self.span)
         ending: dict[str, Any] = {}
         if messages is not None:
             ending[gen_ai.OUTPUT_MESSAGES] = messages
@@ -201,21 +201,6 @@ class DirectAgentSpan:
         ending |= run.totals()
         if facts.repeats:
             ending[agentool.SPAN_END_NS] = end_ns
-        span._end_time = end_ns
-        span.ending = ending
-        events = run.timeline.take()
-        if events.events:
-            span._own_events = events
-        document: bytes
-        if form.request is None:
-            last, happened = b"," + pairs_of(ending), events_json(events)
-            document = form.templates.ended % (self.beginning, end_ns, self.first, last, happened)
-        else:
-            shared = self.direct.attributes
-            groups = (facts.identity, shared) if facts.identity else (shared,)
-            own = {**facts.own(), **ending}
-            document = form.request(
-                *(span._context, facts.parent_id, facts.start_ns, end_ns, groups, own, events)
-            )
-        form.ended(span._context[1], (document,), end_ns)
+        last = b"" if self.direct.form.request else b"," + pairs_of(ending)
+        self.direct.end(self, ending, last, run.timeline.take(), end_ns)
         metrics.record(operation, (end_ns - facts.start_ns) / 1e9, run, self.context)

@@ -12,13 +12,22 @@ from typing import TYPE_CHECKING, Any
 from opentelemetry.context import Context
 from opentelemetry.trace import SpanKind
 
-from agentool_otel.otlp.span_parts import Shared, shared_json, template
+from agentool_otel.ground.interruptions import let_through
+from agentool_otel.otlp.span_parts import Events, Shared, events_json, shared_json, template
 from agentool_otel.semconv import agentool
-from agentool_otel.tracing.spans.sdk_spans import OURS_KEY, SPAN_KEY, short_way
+from agentool_otel.tracing.spans.sdk_spans import (
+    OURS_KEY,
+    SPAN_KEY,
+    add_events,
+    end_span,
+    short_way,
+)
 from agentool_otel.tracing.spans.settings import SCOPE, settings
 
 if TYPE_CHECKING:
+    from agentool_otel.tracing.spans.direct_agent import DirectAgentSpan
     from agentool_otel.tracing.spans.direct_span import DirectSpan, Facts
+    from agentool_otel.tracing.spans.direct_tool import DirectToolSpan
     from agentool_otel.tracing.spans.own_span import SpanForm, SpanWriter
     from agentool_otel.tracing.spans.sdk_spans import Placed
 
@@ -128,13 +137,18 @@ class Direct:
         form = writer.form(short.span_class, name, kind, attributes_of)
         return None if form is None else cls(attributes, writer, short.place, form)
 
-    def span(self, placed: Placed, start_ns: int, facts: Facts) -> DirectSpan:
-        """Return a span that starts."""
+    def start(
+        self, parent: Context, placed: Placed, start_ns: int, facts: Facts
+    ) -> tuple[DirectSpan, Context]:
+        """Return a span that starts, and the context in which it is current."""
         span: DirectSpan = _new(self.span_class)
         span._context, span._parent = placed
         span._start_time = start_ns
         span.facts = facts
-        return span
+        context = Context(parent)
+        _set(context, SPAN_KEY, span)  # ours alone still; the API's own method refuses
+        _set(context, OURS_KEY, span)
+        return span, context
 
     def beginning(self, placed: Placed, start_ns: int) -> bytes:
         """Return the ids and the start of a span, as they stand in a line."""
@@ -143,12 +157,46 @@ class Direct:
             return self._root % (trace_id, span_id, start_ns)
         return self._child % (trace_id, span_id, up[1], start_ns)
 
-    def inside(self, parent: Context, span: DirectSpan) -> Context:
-        """Return the context with a span made current."""
-        context = Context(parent)
-        _set(context, SPAN_KEY, span)  # ours alone still; the API's own method refuses
-        _set(context, OURS_KEY, span)
-        return context
+    def end(
+        self,
+        call: DirectToolSpan | DirectAgentSpan,
+        ending: dict[str, Any],
+        last: bytes,
+        events: Events,
+        end_ns: int,
+    ) -> None:
+        """Write the span of a call that has ended.
+
+        Args:
+            call: the call.
+            ending: the attributes that the span gets at its end.
+            last: the same as they stand in a line, behind a comma; where spans are lines.
+            events: those of the span.
+            end_ns: when it ends.
+        """
+        form, span, facts = self.form, call.span, call.facts
+        try:
+            if form.request is None:
+                happened = events_json(events) if events.events else b""
+                line = form.templates.ended % (call.beginning, end_ns, call.first, last, happened)
+            else:
+                identity = facts.identity
+                groups = (identity, self.attributes) if identity else (self.attributes,)
+                attributes = {**facts.own(), **ending}
+                line = form.request(
+                    *(span._context, facts.parent_id, facts.start_ns, end_ns, groups),
+                    *(attributes, events),
+                )
+        except Exception as error:  # a bug of ours: nothing is written yet
+            let_through(error)
+            if events.events:
+                add_events(span, events)
+            end_span(span, ending, 0, end_ns)
+            return
+        span._end_time, span.ending = end_ns, ending
+        if events.events:
+            span._own_events = events
+        form.ended(span._context[1], (line,), end_ns)
 
     def accepts(self, span: DirectSpan) -> bool:
         """Return whether a span ends directly: nobody has touched it, and it goes where it went."""

@@ -83,8 +83,8 @@ class DirectToolSpan:
     """
 
     __slots__ = (
-        *("_ended", "beginning", "context", "direct", "facts", "first", "parent", "run", "span"),
-        "tool",
+        *("beginning", "context", "direct", "facts", "first", "has_ended", "parent", "run"),
+        *("span", "tool"),
     )
     span: DirectSpan
     beginning: bytes
@@ -98,7 +98,7 @@ class DirectToolSpan:
         self.direct = direct
         self.tool = tool
         self.parent = parent
-        self._ended = False
+        self.has_ended = False
 
     def begin(self, bound: dict[str, Any], arguments: str | None) -> bool:
         """Begin the span; False, and nothing is done, where the call is an unusual one.
@@ -146,10 +146,9 @@ class DirectToolSpan:
             first += _ARGUMENTS % escaped(arguments)
         self.first = first
         self.facts = _Facts(identity, start_ns, parent_id, repeats, call_id, index, arguments)
-        self.span = span = direct.span(placed, start_ns, self.facts)
-        self.context = direct.inside(parent, span)
+        self.span, self.context = direct.start(parent, placed, start_ns, self.facts)
         self.beginning = direct.beginning(placed, start_ns)
-        direct.form.started(span, context[1], self.beginning, first)
+        direct.form.started(self.span, context[1], self.beginning, first)
         return True
 
     def end(self, result: str | None) -> bool:
@@ -158,14 +157,14 @@ class DirectToolSpan:
         Args:
             result: encoded by the content policy.
         """
-        if self._ended:
+        if self.has_ended:
             return True
         end_ns = time_ns()
         if not (self.direct.accepts(self.span) and is_small(self.facts.arguments, result)):
             return False
         if end_ns <= 0:
             return False
-        self._ended = True
+        self.has_ended = True
         try:
             self._end(result, end_ns)
         except BaseException as interruption:
@@ -175,10 +174,9 @@ class DirectToolSpan:
         return True
 
     def _end(self, result: str | None, end_ns: int) -> None:
-        form, span, facts = self.direct.form, self.span, self.facts
-        tool, run = self.tool, self.run
+        tool, run, facts = self.tool, self.run, self.facts
         if exceptions.recorded:
-            exceptions.forget(span)
+            exceptions.forget(self.span)
         ending: dict[str, Any] = {}
         last = b""
         if result is not None:
@@ -199,16 +197,5 @@ class DirectToolSpan:
         if facts.repeats:
             ending[agentool.SPAN_END_NS] = end_ns
             last += _END_TIME % end_ns
-        span._end_time = end_ns
-        span.ending = ending
-        document: bytes
-        if form.request is None:
-            document = form.templates.ended % (self.beginning, end_ns, self.first, last, b"")
-        else:
-            shared = (facts.identity, tool.shared) if facts.identity else tool.shared_alone
-            own = {**facts.own(), **ending}
-            document = form.request(
-                *(span._context, facts.parent_id, facts.start_ns, end_ns, shared, own, NO_EVENTS)
-            )
-        form.ended(span._context[1], (document,), end_ns)
+        self.direct.end(self, ending, last, NO_EVENTS, end_ns)
         tool.duration.record((end_ns - facts.start_ns) / 1e9, self.context)

@@ -180,7 +180,7 @@ class ToolSpan:
         self._start_ns, self._parent_id = facts.start_ns, facts.parent_id
         self._tool, self._parent, self._run = tool, begun.parent, begun.run
         self.span, self.context, self.recording = span, begun.context, True
-        self._ended, self._is_repeated = False, False
+        self._ended, self._is_repeated = begun.has_ended, False
         self._arguments, self._call_id = facts.arguments, facts.call_id
         self._cuts, self._redacted, self._known = NO_CUTS, None, 0
         self._own, self._attributes = span, span.agentool_held
