@@ -40,8 +40,12 @@ def quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> bytes:
 def loads(prefilter: _Prefilter) -> None:
     """Search as a program does that has been running for some seconds."""
     prefilter._due = time.monotonic() - 1
-    for _ in range(200):
+    for _ in range(300):
         prefilter.wait()
+    settle(prefilter)
+
+
+def settle(prefilter: _Prefilter) -> None:
     deadline = time.monotonic() + 20
     while prefilter._loading.locked() and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -51,8 +55,22 @@ def test_the_first_seconds_belong_to_the_program(quick: bytes) -> None:
     prefilter = _Prefilter()
     for _ in range(10_000):
         prefilter.wait()
+    settle(prefilter)
     assert prefilter.look is None
     assert not database.path().parent.exists()
+
+
+def test_a_stored_database_loads_as_soon_as_the_search_has_cost_as_much(quick: bytes) -> None:
+    database.make(database.path())
+    prefilter = _Prefilter()
+    for _ in range(100):
+        prefilter.wait()
+    assert not prefilter._loading.locked()
+    for _ in range(200):
+        prefilter.wait()
+    settle(prefilter)
+    assert prefilter.look is not None
+    assert prefilter.look(b"a password")
 
 
 def test_a_database_is_compiled_once_and_loaded_by_the_next(quick: bytes) -> None:
@@ -86,7 +104,7 @@ def test_a_switched_off_prefilter_loads_nothing(
 ) -> None:
     monkeypatch.setenv("AGENTOOL_PREFILTER", "off")
     prefilter = _Prefilter()
-    for _ in range(200):
+    for _ in range(300):
         prefilter.wait()
     loads(prefilter)
     assert prefilter.look is None
@@ -96,7 +114,7 @@ def test_a_switched_off_prefilter_loads_nothing(
 def test_green_threads_are_not_stopped(quick: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_thread, "start_new_thread", lambda *args: pytest.fail("it was started"))
     prefilter = _Prefilter()
-    for _ in range(200):
+    for _ in range(300):
         prefilter.wait()
     loads(prefilter)
     assert prefilter._given_up

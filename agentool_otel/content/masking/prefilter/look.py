@@ -1,8 +1,9 @@
 """The prefilter of this process: whether the exact search has to run on a text.
 
-Until an engine is there it has to run on all. The engine loads in a thread of its own once the
-process has searched for some seconds: a short program never pays for it. Where no stored database
-is found, that thread compiles one, unless the cache folder cannot be written to.
+Until an engine is there it has to run on all. A stored database loads in a thread of its own once
+the search of so many texts has cost as much as the load: a short program never pays for it. Where
+none is stored, a thread compiles one some seconds later, unless the cache folder cannot be written
+to.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ _AGAIN_S = 60.0
 """Seconds after which a database of another process is looked for again."""
 _TEXTS = 64
 """Texts between two looks at the clock."""
+_MANY = 256
+"""Texts whose search takes as long as to load a stored database: some 20 ms."""
 
 
 class State(NamedTuple):
@@ -45,7 +48,7 @@ class _Prefilter:
 
     def __init__(self) -> None:
         self.look: Callable[[bytes], bool] | None = None
-        self._texts = _TEXTS
+        self._texts = _MANY
         self._due = 0.0
         self._given_up = False
         self._loading = threading.Lock()
@@ -60,25 +63,33 @@ class _Prefilter:
         if not self._due:
             self._due = now + _FIRST_S
             self._given_up = not (environment.prefilter_wanted() and _has_threads())
-        elif now >= self._due and self._loading.acquire(blocking=False):
+            if not self._given_up:
+                self._start_loading(compiles=False)
+        elif now >= self._due:
             self._due = now + _AGAIN_S
-            try:
-                threading.Thread(
-                    target=self._load, name="agentool-otel-prefilter", daemon=True
-                ).start()
-            except RuntimeError:  # no more threads, or the program is ending
-                self._loading.release()
+            self._start_loading(compiles=True)
+
+    def _start_loading(self, compiles: bool) -> None:
+        if not self._loading.acquire(blocking=False):
+            return
+        try:
+            threading.Thread(
+                target=self._load, args=(compiles,), name="agentool-otel-prefilter", daemon=True
+            ).start()
+        except RuntimeError:  # no more threads, or the program is ending
+            self._loading.release()
 
     def forked(self) -> None:
         """Forget the thread of the parent process."""
         self._loading = threading.Lock()
 
-    def _load(self) -> None:
+    def _load(self, compiles: bool) -> None:
         from agentool_otel.content.masking.prefilter import database
 
-        _give_way()
+        if compiles:
+            _give_way()
         try:
-            self.prepare()
+            self.prepare(compiles)
         except database.Busy:
             return  # its database is there the next time
         except Exception as error:  # a guest: the exact search goes on without a look
@@ -87,8 +98,11 @@ class _Prefilter:
         finally:
             self._loading.release()
 
-    def prepare(self) -> str:
-        """Load the look, from a database that is compiled if there is none; return its path.
+    def prepare(self, compiles: bool = True) -> str:
+        """Load the look from its database, and return the path of that.
+
+        Args:
+            compiles: whether a missing database is compiled. If not, nothing is loaded then.
 
         Raises: as `database.path` and `database.make`.
         """
@@ -96,9 +110,10 @@ class _Prefilter:
 
         file = database.path()
         data = database.read(file)
-        if data is None:
+        if data is None and compiles:
             data = database.make(file)
-        self.look = engine.loaded(data)
+        if data is not None:
+            self.look = engine.loaded(data)
         return str(file)
 
 
