@@ -249,7 +249,7 @@ def _member(text: str) -> str:
 
 
 def _prefilter(prepare: bool) -> dict[str, Any]:
-    """Return the state of the prefilter, which is compiled before if that is asked for."""
+    """Return the state of the prefilter, compiled first with `--prepare`."""
     error = ""
     if prepare and prefilter.state().engine is not None:
         try:
@@ -427,14 +427,14 @@ def _print(console: Console, report: dict[str, Any], verbose: bool) -> None:
         line(("no OTEL_* and no AGENTOOL_* variables are set", "dim"))
 
     heading("Search for credentials")
-    found = report["prefilter"]
+    state = report["prefilter"]
     line(
-        f"{'prefilter':<14}{found['engine'] or 'none'}", (f"  {_text.line(found['detail'])}", "dim")
+        f"{'prefilter':<14}{state['engine'] or 'none'}", (f"  {_text.line(state['detail'])}", "dim")
     )
-    if found["error"]:
-        line(" " * 14, (_text.line(found["error"]), "red"))
-    elif not found["stored"]:
-        hint = "" if found["engine"] is None else "; hint: doctor --prepare"
+    if state["error"]:
+        line(" " * 14, (_text.line(state["error"]), "red"))
+    elif not state["stored"]:
+        hint = "" if state["engine"] is None else "; hint: doctor --prepare"
         line(" " * 14, (f"{_WITHOUT_PREFILTER}{hint}", "dim"))
 
     heading("Where spans go")

@@ -77,23 +77,23 @@ class ProtobufParts:
             start_ns: int,
             end_ns: int,
             groups: Sequence[Shared],
-            own: Mapping[str, Any],
+            attributes: Mapping[str, Any],
             events: Events,
         ) -> bytes:
             shared = b"".join(
                 [group.protobuf or _shared_fields(group, _ON_SPAN) for group in groups]
             )
-            fields = attribute_fields(_ON_SPAN, own)
+            fields = attribute_fields(_ON_SPAN, attributes)
             if events.events:
                 fields += b"".join(_event_fields(events))
             above = b"\x22\x08" + parent_id.to_bytes(8, "big") if parent_id else b""
-            inside = size + len(above) + len(shared) + len(fields)
-            span = length_of(inside)
-            inside += size_by + len(span)
-            scoped = length_of(inside)
-            whole = length_of(inside + size_of + len(scoped))
+            length = size + len(above) + len(shared) + len(fields)
+            span = length_of(length)
+            length += size_by + len(span)
+            scoped = length_of(length)
+            resource = length_of(length + size_of + len(scoped))
             return b"\x0a%b%b\x12%b%b\x12%b\x0a\x10%b\x12\x08%b%b%b\x39%b\x41%b%b%b%b%b%b" % (
-                *(whole, of, scoped, by, span),
+                *(resource, of, scoped, by, span),
                 *(context[0].to_bytes(16, "big"), context[1].to_bytes(8, "big"), above, named),
                 *(_fixed64(start_ns), _fixed64(end_ns), shared, fields, _NO_STATUS),
                 *(by_schema, of_schema),

@@ -6,5 +6,5 @@ credential_shapes  by their own shape: a new kind of key goes here
 assignments        by the name they are assigned to, in text that is no JSON
 command_lines      by an option of a command
 grammars           by a name in another grammar: XML, SQL, tables, configurations
-prefilter          one look, in C, that tells whether the search has to run
+prefilter          one look, in C, that decides whether the search runs
 """

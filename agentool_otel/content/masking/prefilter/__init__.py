@@ -1,4 +1,4 @@
-"""The prefilter: one look at a text that tells whether the exact search can mask something in it.
+"""The prefilter: one look at a text that decides whether the exact search runs on it.
 
 What the exact search masks, the prefilter sees. The reverse does not hold: it sees more.
 

@@ -152,7 +152,7 @@ def _behind_name_in_rows(sort: Sort) -> Iterator[str]:
 
 
 def _is_element(row: grammars._Row) -> bool:
-    """Return whether the sign before a name says more than what is behind: `<`, but not `|`."""
+    """Return whether the sign before a name is rarer than what is behind it: `<`, but not `|`."""
     return row.read is not value_at and row.judge is None
 
 

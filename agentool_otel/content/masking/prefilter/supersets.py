@@ -232,12 +232,12 @@ def _byte(char: str) -> str:
 
 
 def _byte_class(chars: frozenset[str], beyond: bool) -> str:
-    inside = ""
+    ranges = ""
     for _, run in groupby(enumerate(sorted(map(ord, chars))), lambda item: item[1] - item[0]):
         codes = [code for _, code in run]
         ends = f"{_byte(chr(codes[0]))}-{_byte(chr(codes[-1]))}"
-        inside += ends if len(codes) > 2 else "".join(_byte(chr(code)) for code in codes)
-    return f"[{inside}" + (r"\x80-\xff]" if beyond else "]")
+        ranges += ends if len(codes) > 2 else "".join(_byte(chr(code)) for code in codes)
+    return f"[{ranges}" + (r"\x80-\xff]" if beyond else "]")
 
 
 def _beyond_ascii(char: str) -> tuple[str, str]:

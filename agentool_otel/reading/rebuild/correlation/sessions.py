@@ -92,8 +92,8 @@ class Sessions:
         for part in recorded.parts():
             surest: dict[int, _Wanted] = {}
             for run, place, key, start, tie in recorded.of(part):
-                found = (place, key, start, tie)
-                surest[run] = min(surest.get(run, found), found)
+                candidate = (place, key, start, tie)
+                surest[run] = min(surest.get(run, candidate), candidate)
             for run, (_, key, start, tie) in surest.items():
                 wanted.add(key % PARTS, key, start, tie, run)
         recorded.close()
@@ -110,8 +110,8 @@ class Sessions:
             trace = trace_of(turn[2])
             (of_trace[trace] if trace in by_trace else others).append(turn)
         taken: set[int] = set()
-        for trace, here in of_trace.items():
-            taken |= self._tie_all(_continued(here, by_trace[trace], taken))
+        for trace, own_turns in of_trace.items():
+            taken |= self._tie_all(_continued(own_turns, by_trace[trace], taken))
         self._tie_all(_continued(others, answers, taken))
 
     def _tie_all(self, pairs: Iterable[tuple[int, int]]) -> set[int]:
