@@ -31,6 +31,7 @@ _HOMES = {
     "hostile": "hostile",
     "peers": "peers",
     "whole": "whole",
+    "threads": "threads",
     "scale": "scale",
     "evaluation": "evaluation",
     "instrumentors": "instrumentors",

@@ -47,7 +47,7 @@ tracing.export tracing.export.batched tracing.export.direct tracing.export.incom
 tracing.export.log_destination
 tracing.export.log_records tracing.export.logs tracing.export.otlp_variables
 tracing.export.pipeline tracing.export.sinks tracing.export.disk tracing.export.disk.files
-tracing.export.disk.frames
+tracing.export.disk.frames tracing.export.disk.gate
 tracing.export.disk.journal tracing.export.disk.limits tracing.export.disk.names
 tracing.export.disk.recording
 tracing.export.disk.recovery tracing.export.disk.leftovers tracing.export.disk.spool

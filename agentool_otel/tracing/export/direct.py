@@ -145,7 +145,7 @@ class DirectWriter:
             )
             span_id = span._context[1]
             pipeline.undescribed.pop(span_id, None)
-            self.masking.passed += 1
+            self.masking.passed.add()
             self.journal.note(span, span_id, notes.started(beginning, first))
         except Exception as error:  # the call that is traced here must not feel it
             pipeline.log_internal_error(error)
@@ -194,9 +194,9 @@ class DirectWriter:
         """Put the document of a span away that has ended."""
         pipeline, journal = self._pipeline, self.journal
         try:
-            if span_id in journal.of_parent:
+            if journal.of_parent and span_id in journal.of_parent:
                 return
-            self.masking.passed += 1
+            self.masking.passed.add()
             pipeline.put(self._store, journal, document, end_ns, span_id)
             if journal.dropped_spans:
                 pipeline.close_dropped(self._store, journal)
@@ -230,7 +230,7 @@ class _Form:
     def started(self, span: OwnSpan, span_id: int, beginning: bytes, first: bytes) -> None:
         writer = self._writer
         try:
-            writer.masking.passed += 1
+            writer.masking.passed.add()
             writer.journal.note(span, span_id, (self._started % (beginning, first),))
         except Exception as error:  # the call that is traced here must not feel it
             writer.log_internal_error(error)

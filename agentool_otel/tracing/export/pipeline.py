@@ -10,11 +10,10 @@ When a span's `end()` returns, the store has it where the death of the process d
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable
 from functools import partial
-from types import CodeType, FrameType
+from threading import get_ident
 from typing import TYPE_CHECKING
 
 from opentelemetry.context import Context
@@ -22,7 +21,8 @@ from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 from opentelemetry.sdk.trace.export import SpanExporter
 
 from agentool_otel.ground import environment
-from agentool_otel.ground.interruptions import insist, is_interruption
+from agentool_otel.ground.counters import Counter
+from agentool_otel.ground.interruptions import insist, is_interruption, let_through
 from agentool_otel.ground.untrusted_text import logger
 from agentool_otel.tracing.export.batched import Batched
 from agentool_otel.tracing.export.direct import DirectWriter
@@ -65,8 +65,9 @@ LogStage = Callable[["LogRecord"], "LogRecord"]
 
 _LOOK_NS = 50_000_000
 
-_Put = tuple[DirectStore, "Line", int, int]
-"""A span that is being put away: where, its encoding, when it ended, its id."""
+_Put = tuple[DirectStore, "Line", int, int, int]
+"""A span that is being put away: where, its encoding, when it ended, its id, and the size of the
+open file before that, at most."""
 
 
 class Pipeline(SpanProcessor):
@@ -76,8 +77,8 @@ class Pipeline(SpanProcessor):
         self.stages: list[Stage] = []
         """Stages that every span passes before it is written, in order."""
         self.log_stages: list[LogStage] = []
-        self.created = 0
-        """Spans that have ended."""
+        self._ended = Counter()
+        """Spans that have ended, but for those that were appended to the open file of a store."""
         self.at_first: Callable[[], None] | None = None
         """Called once, when the first span starts."""
         self.store: Store | None = None
@@ -87,7 +88,6 @@ class Pipeline(SpanProcessor):
         self._journal: Journal | None = None
         self._rotation: Rotation | None = None
         self._limits = NO_LIMITS
-        self._put: _Put | None = None
         self._place: RecordingDir | None = None
         self.undescribed: dict[int, Span] = {}
         """Spans of ours that have started and do not hold yet what is known of them."""
@@ -98,6 +98,7 @@ class Pipeline(SpanProcessor):
         self._strict = environment.strict()
         self._failed = False
         self._before = NO_COUNTS
+        self._taken_before = 0
         self._reason_before = ""
         renew_after_fork(self._forked)
 
@@ -123,7 +124,8 @@ class Pipeline(SpanProcessor):
         self._journal = Journal(
             place,
             leftovers.RECORDING,
-            ended_up_to=lambda: store.size,
+            gate=store.gate,
+            ended_up_to=store.end,
             part=lambda: store.part,
         )
         self._begin_rotation()
@@ -245,7 +247,10 @@ class Pipeline(SpanProcessor):
         `spooled` wait for it, `refused` are kept apart because it does not take them, and `dropped`
         are lost.
         """
-        return {"created": self.created, **add_counts(counts_of(self.store), self._before)}
+        store = self.store
+        taken = store.open.taken.value if isinstance(store, DirectStore) else 0
+        created = self._ended.value + self._taken_before + taken
+        return {"created": created, **add_counts(counts_of(store), self._before)}
 
     @property
     def reason(self) -> str:
@@ -327,7 +332,7 @@ class Pipeline(SpanProcessor):
             return
         try:
             if journal is None:
-                self.created += 1
+                self._ended.add()
                 store.put(self._apply_stages(span))
                 return
             if context.span_id in journal.of_parent:
@@ -346,22 +351,64 @@ class Pipeline(SpanProcessor):
         """Put a span away that has ended.
 
         A signal handler of the program may raise anywhere in here, and again in what handles that.
-        So the span is noted before: whoever uses the store next puts it away if this did not.
+        So the span is among the abandoned ones before: the next put finishes this one then.
         """
-        with journal.lock:
-            outer = self._put and self._settle_put(journal)
-            if end_ns > self.look_ns:
-                self.before_put(journal, end_ns)
-            self.created += 1
-            self._put = put = (store, document, end_ns, span_id)
+        gate, thread = journal.gate, get_ident()
+        inside = gate.inside
+        if end_ns > self.look_ns and not (gate.is_putting or thread in inside):
+            self._look(journal, end_ns)
+        if inside:
+            if thread in inside:  # in a signal handler
+                self._put_alone(store, journal, document, end_ns, span_id)
+                return
+            gate.is_crowded = True
+        put: _Put = (store, document, end_ns, span_id, 0)
+        is_put = False
+        inside[thread] = True
+        try:
+            opened = store.open
+            file, frame = opened.file, opened.frame
+            if file is not None and not gate.is_closed:
+                put = (store, document, end_ns, span_id, file.size)
+                is_put = file.append_beside(*(document if frame is None else frame(document)))
+                if is_put:
+                    journal.ended(span_id, None)
+                    opened.taken.add()
+        except BaseException as error:  # perhaps of a signal handler, or no room
+            del inside[thread]  # Python runs no handler before the next call has returned
+            gate.abandoned.append(put)
+            self._finish_abandoned(journal)
+            let_through(error)
+            return
+        del inside[thread]
+        if file is None or not is_put:
+            self._put_alone(store, journal, document, end_ns, span_id)
+        elif file.size > opened.limit:
+            opened.on_limit()
+
+    def _put_alone(
+        self, store: DirectStore, journal: Journal, document: Line, end_ns: int, span_id: int
+    ) -> None:
+        """Put a span away under the lock: now and then, and where that is not as simple."""
+        gate = journal.gate
+        with gate.lock:
+            if gate.abandoned:
+                self._finish_abandoned(journal)
+            was_putting = gate.is_putting  # a signal handler runs, in a put of this thread
+            journal.begin(end_ns)
+            file = store.open.file
+            put = (store, document, end_ns, span_id, 0 if file is None else file.size)
+            gate.is_putting = True
             try:
+                self._ended.add()
                 store.put_encoded(document, end_ns)
-                journal.ended(span_id)
-                self._put = outer
+                journal.ended(span_id, None)
             except BaseException:  # perhaps of a signal handler
-                self._finish_put(journal, put)
-                self._put = outer
+                gate.abandoned.append(put)
+                self._finish_abandoned(journal)
                 raise
+            finally:
+                gate.is_putting = was_putting
 
     def log(self, record: LogRecord) -> None:
         """Take a log record. It is kept as an ended span is: when this returns."""
@@ -375,12 +422,11 @@ class Pipeline(SpanProcessor):
                 self._logs.created += 1
                 store.put(record)
                 return
-            if self._put and (of_spans := self._journal) is not None:
-                with of_spans.lock:  # and not under the other lock, where log records have one
-                    self._settle_put(of_spans)
-            with journal.lock:
+            with journal.gate.lock:
                 self._logs.created += 1
-                self.before_put(journal, record.observed_ns)
+                journal.begin(record.observed_ns)
+                if record.observed_ns > self.look_ns:
+                    self._look(journal, record.observed_ns)
                 store.put(record)
         except Exception as error:  # whoever logs must not feel it
             self.log_internal_error(error)
@@ -444,41 +490,43 @@ class Pipeline(SpanProcessor):
             return self._paused_ns is None or (span.start_time or 0) < self._paused_ns
         return self._journal.holds(context.span_id) or context.span_id in self.undescribed
 
-    def _settle_put(self, journal: Journal) -> _Put | None:
-        """Put the span away whose `put` did not end, if there is one. Under the lock.
+    def _finish_abandoned(self, journal: Journal) -> None:
+        """Put away the spans whose put was given up; more than once is as good as once."""
+        gate = journal.gate
 
-        Returns what goes on being put as soon as the signal handler that runs now returns.
-        """
-        put = self._put
-        if put is None:
-            return None
-        if _runs_inside(Pipeline.put.__code__):
-            return put
-        self._finish_put(journal, put)
-        return None
+        def finish() -> None:
+            with gate.lock:
+                while gate.abandoned:
+                    store, document, end_ns, span_id, start = gate.abandoned[0]
+                    try:
+                        store.put_again(document, end_ns, start)
+                    except Exception as error:
+                        let_through(error)
+                        self.log_internal_error(error)
+                    journal.ended(span_id, None)
+                    gate.abandoned.popleft()
 
-    def _finish_put(self, journal: Journal, put: _Put) -> None:
-        store, document, end_ns, span_id = put
+        insist(finish)
 
-        def again() -> None:  # more than once is as good as once
-            store.put_again(document, end_ns)
-            journal.ended(span_id)
-
-        insist(again)
-        self._put = None
-
-    def before_put(self, journal: Journal, now_ns: int) -> None:
-        journal.begin(now_ns)
-        if now_ns > self.look_ns:
-            self.look_ns = now_ns + _LOOK_NS
+    def _look(self, journal: Journal, now_ns: int) -> None:
+        """Look whether the files are still there and small enough; one thread does."""
+        self.look_ns = now_ns + _LOOK_NS
+        with journal.gate.lock:
+            journal.begin(now_ns)
             journal.look(now_ns)
-            if self._rotation is not None and journal is self._journal:
+            if journal is not self._journal:
+                return
+            if self._rotation is not None:
                 self._rotation.look(now_ns)
+            if journal.gate.is_crowded and isinstance(self.store, DirectStore):
+                opened = self.store.open.file
+                if opened is not None:
+                    opened.keep_lock()
 
     def close_dropped(self, store: DirectStore, journal: Journal) -> None:
         """Close the spans that nobody can end any more, because they were dropped."""
-        with journal.lock:
-            self._settle_put(journal)
+        with journal.gate.lock:
+            self._finish_abandoned(journal)
             now = time.time_ns()
             for span_id, document in journal.dropped():
                 try:
@@ -486,7 +534,7 @@ class Pipeline(SpanProcessor):
                     self.put(store, journal, line, now, span_id)
                 except Exception as error:
                     self.log_internal_error(error)
-                    journal.ended(span_id)
+                    journal.ended(span_id, None)
 
     def _leave(self, close_open: bool = False) -> list[ReadableSpan]:
         """Deliver everything and close the store; return the spans that are still open."""
@@ -512,6 +560,8 @@ class Pipeline(SpanProcessor):
                     self.put(store, journal, store.encoded(shown), now, context.span_id)
         store.close(CLOSING_S)
         self._before = add_counts(self._before, counts_of(store))
+        if isinstance(store, DirectStore):
+            self._taken_before += store.open.taken.value
         self._reason_before = reason_of(store) or self._reason_before
         same_place = self._logs.is_beside_spans
         logs = self._logs.change(None, timeout_s=max(0.0, deadline - time.monotonic()))
@@ -545,8 +595,8 @@ class Pipeline(SpanProcessor):
 
     def _forked(self) -> None:
         """Count anew in a child."""
-        self.created = 0
-        self._put = None
+        self._ended = Counter()
+        self._taken_before = 0
         self.undescribed = {}
         self._before = NO_COUNTS
         self._reason_before = ""
@@ -560,16 +610,6 @@ def masked_pipeline() -> tuple[Pipeline, Masking]:
     pipeline.stages.append(masking)
     pipeline.log_stages.append(partial(mask_log, masking))
     return pipeline, masking
-
-
-def _runs_inside(code: CodeType) -> bool:
-    """Return whether a function is on the stack, other than as the caller of the caller of this."""
-    frame: FrameType | None = sys._getframe(2)
-    while frame is not None:
-        frame = frame.f_back
-        if frame is not None and frame.f_code is code:
-            return True
-    return False
 
 
 def _settle_on_disk() -> None:

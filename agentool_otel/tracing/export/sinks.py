@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from agentool_otel.otlp.json_encoder import Line
     from agentool_otel.otlp.log_record import LogRecord
     from agentool_otel.otlp.span_parts import Parts
+    from agentool_otel.tracing.export.disk.gate import OpenFile
 
 __all__ = [
     "CLOSING_S",
@@ -58,6 +59,11 @@ class DirectStore(Store, Protocol):
         """Their encoding."""
         ...
 
+    @property
+    def open(self) -> OpenFile:
+        """The file that the pipeline appends a span to by itself, where it can."""
+        ...
+
     def put_encoded(self, document: Line, now_ns: int, /) -> None: ...
 
     def encoded(self, item: ReadableSpan, /) -> Line:
@@ -68,8 +74,14 @@ class DirectStore(Store, Protocol):
         """Return an OTLP/JSON document of one span as `put` encodes the span."""
         ...
 
-    def put_again(self, document: Line, now_ns: int, /) -> None:
-        """Finish a `put` or `put_encoded` that was interrupted: nothing was put since."""
+    def put_again(self, document: Line, now_ns: int, start: int, /) -> None:
+        """Finish a put that was interrupted.
+
+        Args:
+            document: the encoded span.
+            now_ns: when it ended.
+            start: the size of the open file before the put, at most.
+        """
         ...
 
 

@@ -70,14 +70,14 @@ class Interruption:
 
 
 def raise_again() -> None:
-    finish = Pipeline._finish_put
+    finish = Pipeline._finish_abandoned
 
     def interrupted(*arguments: Any) -> None:
         if sys.exc_info()[0] is not None:  # not the second time
             too_late(signal.SIGALRM, sys._getframe())
         finish(*arguments)
 
-    Pipeline._finish_put = interrupted  # type: ignore # where no trace reaches
+    Pipeline._finish_abandoned = interrupted  # type: ignore # where no trace reaches
 
 
 def note_ids(noted: list[str]) -> None:

@@ -409,7 +409,7 @@ def fail(*_: object) -> bytes:
 def test_an_unreadable_spool_of_this_process_loses_only_its_spans(
     folder: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spool, "_IN_HAND", 0)
+    monkeypatch.setattr(spool, "_READ", 1000)
     monkeypatch.setattr(AppendFile, "read", fail)
     with HttpReceiver() as receiver:
         pipeline, tracer = traced(receiver.endpoint, folder)
@@ -424,15 +424,3 @@ def test_an_unreadable_spool_of_this_process_loses_only_its_spans(
     assert counts(pipeline) == {"created": 3, "exported": 2, "dropped": 1}
     (text,) = (message for message in caplog.messages if "cannot be read" in message)
     assert text.endswith("cannot be read (Input/output error): 1 spans are lost")
-
-
-def test_spans_still_in_memory_arrive_from_an_unreadable_spool(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(AppendFile, "read", fail)
-    with HttpReceiver() as receiver:
-        pipeline, tracer = traced(receiver.endpoint, folder)
-        spans(tracer, "a", "b")
-        pipeline.shutdown()
-        assert receiver.names() == ["a", "b"]
-    assert counts(pipeline) == {"created": 2, "exported": 2}

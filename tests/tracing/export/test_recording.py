@@ -158,7 +158,7 @@ def test_each_batch_is_one_line_of_the_same_file(tmp_path: Path) -> None:
 def test_a_forked_process_writes_a_file_of_its_own(tmp_path: Path) -> None:
     exporter = RecordingExporter(tmp_path)
     exporter.export(finished())
-    with exporter._lock:  # held at the moment of the fork
+    with exporter.gate.lock:  # held at the moment of the fork
         if (child := os.fork()) == 0:
             exporter.export(finished())
             os._exit(0)

@@ -53,25 +53,24 @@ others = st.tuples(st.sampled_from(["cut", "copy", "delete"]), st.sampled_from([
 @settings(deadline=None)
 @given(
     st.lists(put | put | send | others, max_size=40),
-    st.sampled_from([0, 500, 5000, 1 << 20]),
+    st.sampled_from([500, 5000, 1 << 20]),
     st.sampled_from([None, 1, 3]),
 )
 def test_spans_leave_once_and_in_order_and_recovery_knows_the_rest(
     tmp_path_factory: pytest.TempPathFactory,
     steps: list[tuple[str, int]],
-    in_hand: int,
+    read: int,
     most: int | None,
 ) -> None:
-    """However much of them is in memory, however often the file is cut or deleted, also while what
-    waits is copied; and marks of a file that is gone skip nothing of the next one."""
+    """However much of them is read at once, however often the file is cut or deleted, also while
+    what waits is copied; and marks of a file that is gone skip nothing of the next one."""
     folder = tmp_path_factory.mktemp("spool")
     counter = itertools.count()
     expected: deque[bytes] = deque()
     marks: list[SentMark] = []
     lost = 0
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(spool, "_IN_HAND", in_hand)
-        patched.setattr(spool, "_READ", max(in_hand, 500))
+        patched.setattr(spool, "_READ", read)
         waiting = Spool(RecordingDir(folder))
         remainder: Remainder | None = None
         for step, number in steps:
@@ -116,22 +115,6 @@ def test_spans_leave_once_and_in_order_and_recovery_knows_the_rest(
         assert list(folder.glob("*~*")) == []
 
 
-def test_what_was_just_written_is_not_read_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: object) -> bytes:
-        raise AssertionError
-
-    monkeypatch.setattr(AppendFile, "read", fail)
-    counter = itertools.count()
-    waiting = Spool(RecordingDir(tmp_path))
-    for _ in range(50):
-        waiting.put(encoded(1000, counter), 1)
-    while batch := waiting.next(10_000):
-        waiting.done(batch)
-    assert waiting.waiting == 0
-
-
 def test_each_byte_that_waits_is_read_once_however_small_batches_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,7 +127,6 @@ def test_each_byte_that_waits_is_read_once_however_small_batches_are(
         read.append(len(data))
         return data
 
-    monkeypatch.setattr(spool, "_IN_HAND", 0)
     monkeypatch.setattr(AppendFile, "read", watched)
     waiting = Spool(RecordingDir(tmp_path))
     for _ in range(500):
@@ -164,7 +146,6 @@ def test_what_is_in_memory_beside_the_disk_is_bounded(
         def __del__(self) -> None:
             gone.append("gone")
 
-    monkeypatch.setattr(spool, "_IN_HAND", 100_000)
     waiting = Spool(RecordingDir(tmp_path))
     for _ in range(100):
         assert waiting.put(Encoded(b"\x0a" + b"x" * 10_000), 1)

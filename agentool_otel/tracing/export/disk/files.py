@@ -17,16 +17,21 @@ import secrets
 import sys
 import time
 import weakref
+from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from agentool_otel.ground import environment
 from agentool_otel.ground.interruptions import ignoring, let_through
 from agentool_otel.ground.ownership import create_own, identity, open_own
 from agentool_otel.ground.private_folders import make_private_folder, remove_private_folder
 from agentool_otel.ground.read_locks import share_lock
+from agentool_otel.tracing.export.disk.gate import Gate
+
+if TYPE_CHECKING:
+    from agentool_otel.tracing.export.disk.kept_lock import KeptLock
 
 if sys.platform == "win32":
     import msvcrt
@@ -79,23 +84,32 @@ class RecordingDir:
             )
         return self._stem.with_name(self._stem.name + suffix)
 
-    def open(self, suffix: str) -> AppendFile:
+    def open(self, suffix: str, gate: Gate | None = None) -> AppendFile:
         """Make or continue a file of this process, the folder too where it is missing.
 
+        Args:
+            suffix: the end of its name.
+            gate: the threads that append to it at once, if several do.
+
         Raises:
             OSError: it cannot be made.
         """
         path = self.path(suffix)
-        return self._in_folder(lambda: AppendFile(path))
+        return self._in_folder(lambda: AppendFile(path, gate))
 
-    def put(self, suffix: str, contents: Contents) -> AppendFile:
+    def put(self, suffix: str, contents: Contents, gate: Gate | None = None) -> AppendFile:
         """Make a file of this process that is whole and locked as soon as it is there.
 
+        Args:
+            suffix: the end of its name.
+            contents: what it has from the beginning.
+            gate: the threads that append to it at once, if several do.
+
         Raises:
             OSError: it cannot be made.
         """
         path = self.path(suffix)
-        return self._in_folder(lambda: AppendFile.put(path, contents))
+        return self._in_folder(lambda: AppendFile.put(path, contents, gate))
 
     def leave(self) -> None:
         """Remove the folder again if nothing is left in it."""
@@ -136,20 +150,29 @@ class AppendFile:
     number. Before each use we check what is open there; if that is not this file, the number is
     forgotten, never closed, and the file is opened again by its path.
 
+    Args:
+        path: where it is.
+        gate: the threads that append to it at once, if several do.
+
     Raises:
         NotOurs: what stands under the path is not a file of ours.
         OSError: it cannot be opened.
     """
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, gate: Gate | None = None):
         try:
             file = create_own(path, _APPEND)
         except FileExistsError:
             file = open_own(path, _APPEND)
-        self._hold(path, file)
+        self._hold(path, file, gate)
 
-    def _hold(self, path: Path, file: int) -> None:
+    def _hold(self, path: Path, file: int, gate: Gate | None) -> None:
         self.path = path
+        self.gate = gate
+        self._kept_lock: KeptLock | None = None
+        self._refuses_to_keep = False
+        self._torn: deque[tuple[int, bytes]] = deque()
+        """Beginnings of lines for which there was no room, and where each is at the earliest."""
         self._file = _out_of_the_way(file)
         status = os.fstat(self._file)
         self._device, self.inode = status.st_dev, status.st_ino
@@ -158,13 +181,13 @@ class AppendFile:
         self._note_write = _sync_of_writes()
 
     @classmethod
-    def put(cls, path: Path, contents: Contents) -> AppendFile:
+    def put(cls, path: Path, contents: Contents, gate: Gate | None = None) -> AppendFile:
         """Write a new file, lock it and put it in the place of what stands there, in one step.
 
         Raises:
             OSError: there is no room; what stands there is as it was.
         """
-        fresh = cls.beside(path)
+        fresh = cls.beside(path, gate)
         try:
             fresh.append(contents(fresh.inode))
             fresh.take_place(path)
@@ -174,7 +197,7 @@ class AppendFile:
         return fresh
 
     @classmethod
-    def beside(cls, path: Path) -> AppendFile:
+    def beside(cls, path: Path, gate: Gate | None = None) -> AppendFile:
         """Make an empty file that is to take the place of another one.
 
         Raises:
@@ -182,7 +205,7 @@ class AppendFile:
         """
         fresh = cls.__new__(cls)
         temporary = path.with_name(f"{path.name}~{secrets.token_hex(8)}")
-        fresh._hold(temporary, create_own(temporary, _APPEND))
+        fresh._hold(temporary, create_own(temporary, _APPEND), gate)
         return fresh
 
     def take_place(self, path: Path) -> None:
@@ -202,43 +225,115 @@ class AppendFile:
     def append(self, *pieces: bytes) -> None:
         """Append all of the bytes, or none of them, in one write if the system can do that.
 
+        Where several threads append to the file, call it under the lock of their gate.
+
         Raises:
             FileReplaced: the file was deleted.
             OSError: there is no room, or the file cannot be written.
         """
-        file = self._file
-        try:
-            status = os.fstat(file)
-        except OSError as error:
-            let_through(error)
-            file, before = self._descriptor(), self.size
-        else:
-            # By place, as names take longer: inode, device, links and size.
-            if status[1] == self.inode and status[2] == self._device and status[3]:
-                before = status[6]
-            else:
-                file, before = self._descriptor(), self.size
-        if len(pieces) == 1:
-            size, done = len(pieces[0]), os.write(file, pieces[0])
-        elif sys.platform == "win32":
-            data = b"".join(pieces)
-            size, done = len(data), os.write(file, data)
-        else:
-            size, done = sum(map(len, pieces)), os.writev(file, pieces)
-        if done != size:
-            self._append_rest(file, b"".join(pieces), done, before)
-        self.size = before + size
+        if self._torn:
+            self._erase_torn()
+        file, data = self._descriptor(), b"".join(pieces)
+        before = self.size
+        done = os.write(file, data)
+        if done != len(data):
+            self._append_rest(file, data, done, before)
+        self.size = before + len(data)
         if self._note_write is not None:
             self._note_write(self.path)
 
-    def _append_rest(self, file: int, data: bytes, done: int, before: int) -> None:
+    def append_beside(self, *pieces: bytes) -> bool:
+        """Append bytes in one write, beside other threads that do the same; from inside the gate.
+
+        Returns:
+            False if nothing was written, and `append` has to.
+
+        Raises:
+            OSError: as `append`.
+        """
+        data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        kept = self._kept_lock
+        written = None if kept is None else kept.append(data)
+        if written is None:
+            file = self._file
+            try:
+                status = os.fstat(file)
+            except OSError as error:
+                let_through(error)
+                return False
+            # By place, as names take longer: inode, device, links and size.
+            if status[1] != self.inode or status[2] != self._device or not status[3]:
+                return False
+            written = status[6], os.write(file, data)
+        before, done = written
+        if done != len(data):
+            self._torn.append((before, data[:done]))
+            return False
+        self.size = before + done
+        if self._note_write is not None:
+            self._note_write(self.path)
+        return True
+
+    def keep_lock(self) -> None:
+        """Have `append_beside` keep the interpreter lock, where that does no harm."""
+        if self._kept_lock is not None or self._refuses_to_keep:
+            return
+        self._refuses_to_keep = True
         try:
-            while done < len(data):
-                done += os.write(file, data[done:])
-        except BaseException:
-            with ignoring(OSError):
-                os.ftruncate(file, before)
-            raise
+            from agentool_otel.tracing.export.disk.kept_lock import KeptLock
+
+            self._kept_lock = KeptLock(self._descriptor())
+        except ImportError:  # a Python without ctypes
+            return
+        except OSError as error:
+            let_through(error)
+
+    def _append_rest(self, file: int, data: bytes, done: int, before: int) -> None:
+        with self._alone() as alone:
+            if not alone or os.fstat(file).st_size != before + done:
+                self._torn.append((before, data[:done]))  # another thread has written behind it
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
+            try:
+                while done < len(data):
+                    done += os.write(file, data[done:])
+            except BaseException:
+                with ignoring(OSError):
+                    os.ftruncate(file, before)
+                raise
+
+    def _erase_torn(self) -> None:
+        """Remove the beginnings of lines: at the end of the file, or else by blanks."""
+        with self._alone() as alone:
+            while self._torn:
+                before, piece = self._torn[0]
+                tail = self.read(before, self.end() - before)
+                at = tail.find(piece)
+                if at >= 0 and alone and at + len(piece) == len(tail):
+                    os.ftruncate(self._descriptor(), before + at)
+                elif at >= 0:
+                    self._overwrite(before + at, b" " * (len(piece) - 1) + b"\n")
+                self._torn.popleft()
+
+    def _overwrite(self, start: int, data: bytes) -> None:
+        file = open_own(self.path, os.O_WRONLY)  # with `O_APPEND` the system writes at the end
+        try:
+            if self._is(os.fstat(file)):
+                os.pwrite(file, data, start)
+        finally:
+            os.close(file)
+
+    def end(self) -> int:
+        """Return the size of the file, whatever other threads have written.
+
+        Raises:
+            FileReplaced: the file was deleted.
+            OSError: it cannot be opened.
+        """
+        self._descriptor()
+        return self.size
+
+    def _alone(self) -> AbstractContextManager[bool]:
+        return nullcontext(True) if self.gate is None else self.gate.alone()
 
     def read(self, start: int, size: int) -> bytes:
         """Return up to so many bytes from a position.
@@ -253,15 +348,15 @@ class AppendFile:
             return os.read(file, size)
         return os.pread(file, size, start)
 
-    def ends_with(self, data: bytes) -> bool:
-        """Return whether these bytes were written last.
+    def holds(self, data: bytes, start: int) -> bool:
+        """Return whether these bytes were written at a position or behind it.
 
         Raises:
             FileReplaced: the file was deleted.
             OSError: it cannot be read.
         """
-        self.look()
-        return data == self.read(max(0, self.size - len(data)), len(data))
+        start = min(start, self.end())  # as it was in a longer file before this one
+        return data in self.read(start, self.end() - start)
 
     def reader(self) -> BinaryIO:
         """Open the file once more, for reading beside the thread that appends to it.
@@ -296,7 +391,7 @@ class AppendFile:
         Raises:
             OSError: there is no room; this file is as it was.
         """
-        fresh = AppendFile.put(self.path, contents)
+        fresh = AppendFile.put(self.path, contents, self.gate)
         self.close()
         return fresh
 
@@ -312,15 +407,20 @@ class AppendFile:
     def close(self) -> None:
         """Close the file, if it is still what is open under its number."""
         file, self._file = self._file, -1
+        self._kept_lock = None
         if identity(file) == (self._device, self.inode):
             with ignoring(OSError):  # whatever it says, the number is free then
                 os.close(file)
 
-    def remove(self) -> None:
-        """Delete and close the file."""
+    def unlink(self) -> None:
+        """Delete the file, if it is still what stands under its name."""
         with ignoring(OSError):
             if self._is(os.lstat(self.path)):
                 self.path.unlink()
+
+    def remove(self) -> None:
+        """Delete and close the file."""
+        self.unlink()
         self.close()
 
     def _descriptor(self) -> int:
@@ -338,7 +438,7 @@ class AppendFile:
         return self._file
 
     def _open_again(self) -> int:
-        self._file = -1
+        self._file, self._kept_lock, self._refuses_to_keep = -1, None, False
         try:
             file = open_own(self.path, _APPEND)
         except FileNotFoundError:

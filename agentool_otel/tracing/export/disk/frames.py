@@ -8,9 +8,10 @@ whole. Below, "spans" means log records, too.
 from __future__ import annotations
 
 import os
+import struct
 import zlib
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ __all__ = [
     "SentMark",
     "Stretch",
     "Stretches",
+    "frame_pieces",
     "frame_span",
     "frames",
     "read_spool",
@@ -29,6 +31,8 @@ __all__ = [
     "span_id_of",
     "stretches",
 ]
+
+_length = struct.Struct(">I").pack
 
 _LARGEST = 1 << 28
 """Bytes of a span, within reason."""
@@ -106,6 +110,11 @@ class Stretches:
 def frame_span(span: bytes) -> bytes:
     """Return an encoded span after its length."""
     return len(span).to_bytes(4, "big") + span
+
+
+def frame_pieces(span: Sequence[bytes]) -> tuple[bytes, ...]:
+    """Return an encoded span, which comes in pieces, after its length."""
+    return (_length(sum(map(len, span))), *span)
 
 
 def frames(data: bytes) -> Iterator[bytes]:

@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import logging
 import os
-import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -38,6 +38,7 @@ from agentool_otel.tracing.export.disk.files import (
     renew_after_fork,
 )
 from agentool_otel.tracing.export.disk.frames import SentMark
+from agentool_otel.tracing.export.disk.gate import Gate
 from agentool_otel.tracing.export.disk.names import JOURNAL
 
 if TYPE_CHECKING:
@@ -144,6 +145,7 @@ class Journal:
         ended_up_to: returns how many bytes of ended spans there are now. Spans that stand in the
             journal have ended after that, if at all.
         part: returns the number of the file of the recording in which that is.
+        gate: the threads that append to the journal, or to where ended spans go.
     """
 
     def __init__(
@@ -156,9 +158,9 @@ class Journal:
         also: str | None = None,
         ended_up_to: Callable[[], int] = lambda: 0,
         part: Callable[[], int] = lambda: 1,
+        gate: Gate | None = None,
     ):
-        self.lock = threading.RLock()
-        """Held while a span changes from open to ended. Reentrant, for signal handlers."""
+        self.gate = Gate() if gate is None else gate
         self._place = place
         self._destination = destination
         self._protocol = protocol
@@ -172,6 +174,8 @@ class Journal:
         self._first = 0
         """Bytes of the first line."""
         self._open: dict[int, _Started] = {}
+        self.ended: Callable[[int, None], object] = self._open.pop
+        """Forgets a span, by its id, that is kept elsewhere by now. Called inside the gate."""
         self._sent: dict[Signal, bytes] = {}
         """The line of each signal that notes what has been sent of it."""
         self.dropped_spans: deque[_Started] = deque()
@@ -206,16 +210,24 @@ class Journal:
         started = _Started(span, self._note)
         started.span_id = span_id
         started.line = line
-        with self.lock:
-            self._open[span_id] = started
-            file = self._file
-            if file is not None and file.size <= self._limit:
-                try:
-                    file.append(*line)
-                except OSError as error:
-                    let_through(error)  # others: once more below, where that is dealt with
-                else:
+        # Whoever replaces the file takes the open spans with it. So a span is among them first.
+        self._open[span_id] = started
+        gate, thread = self.gate, get_ident()
+        inside = gate.inside
+        if inside:
+            gate.is_crowded = True
+        if thread not in inside:
+            inside[thread] = True
+            try:
+                file = self._file
+                may_append = file is not None and not gate.is_closed and file.size <= self._limit
+                if file is not None and may_append and file.append_beside(*line):
                     return
+            except OSError as error:
+                let_through(error)  # others: once more below, where that is dealt with
+            finally:
+                inside.pop(thread, None)
+        with gate.lock:
             if self._file is None and (span.start_time or 0) < self._retry_ns:
                 return
             try:
@@ -225,17 +237,13 @@ class Journal:
                 self._retry_ns = (span.start_time or 0) + _PATIENCE_NS
                 self._report(error)
 
-    def ended(self, span_id: int) -> None:
-        """Forget a span that is kept elsewhere by now. To be called under the lock."""
-        self._open.pop(span_id, None)
-
     def sent(self, signal: Signal, mark: SentMark) -> None:
         """Note up to where a spool has been sent. Without the note that is sent again after a kill.
 
         To be called without the lock of that spool.
         """
         line = sent_line(signal, mark)
-        with self.lock:
+        with self.gate.lock:
             self._sent[signal] = line
             if self._file is not None:
                 with ignoring(OSError):  # no room
@@ -267,9 +275,11 @@ class Journal:
 
     def rewrite(self) -> bool:
         """Leave only what is open in the file; False if that is not possible now."""
-        with self.lock:
+        with self.gate.alone() as alone:
             if self._file is None:
                 return True
+            if not alone:
+                return False
             try:
                 self._file = self._file.replace(self._contents)
             except OSError as error:
@@ -281,23 +291,23 @@ class Journal:
 
     def forget_ended(self) -> None:
         """Leave no ended span in the file; where there is no room for a new one, no span at all."""
-        with self.lock:
+        with self.gate.alone():
             if not self.rewrite() and self._file is not None:
                 with ignoring(OSError):
                     self._file.truncate(self._first)
 
     def close(self, keep: bool = False) -> None:
         """Remove the file; `keep` leaves its first line, for whoever sends what is spooled."""
-        with self.lock:
+        with self.gate.alone() as alone:
             self._open.clear()
             if keep:
                 self.rewrite()
             file, self._file = self._file, None
             if file is not None:
-                if keep:
+                if not keep:
+                    file.unlink()
+                if alone:
                     file.close()
-                else:
-                    file.remove()
 
     def begin(self, now_ns: int) -> None:
         """Make the file, if there is none: it shows others that this process lives."""
@@ -314,6 +324,8 @@ class Journal:
         if self._file is not None:
             try:
                 self._file.look()
+                if self.gate.is_crowded:
+                    self._file.keep_lock()
             except OSError as error:
                 let_through(error)
                 self._forget()
@@ -333,12 +345,13 @@ class Journal:
             self.rewrite()
 
     def _make(self) -> None:
-        self._file = self._place.put(SUFFIX, self._contents)
+        self._file = self._place.put(SUFFIX, self._contents, self.gate)
 
     def _forget(self) -> None:
         file, self._file = self._file, None
-        if file is not None:
-            file.close()
+        with self.gate.alone() as alone:
+            if file is not None and alone:
+                file.close()
 
     def _contents(self, inode: int) -> bytes:
         part = self._part()
@@ -381,9 +394,9 @@ class Journal:
 
     def _forked(self) -> None:
         """Start empty in a child: what is open belongs to the parent, and its file too."""
-        self.lock = threading.RLock()
+        self.gate.renew()
         self.of_parent = self.of_parent | frozenset(self._open)
-        self._open = {}
+        self._open.clear()
         self._sent = {}
         self.dropped_spans.clear()
         self._forget()

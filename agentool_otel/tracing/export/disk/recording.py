@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
+from agentool_otel.ground.counters import Counter
 from agentool_otel.ground.interruptions import ignoring, let_through
 from agentool_otel.ground.recording_names import RECORDING_SUFFIX, part_suffix
 from agentool_otel.ground.untrusted_text import logger
@@ -28,6 +28,7 @@ from agentool_otel.tracing.export.disk.files import (
     RecordingDir,
     renew_after_fork,
 )
+from agentool_otel.tracing.export.disk.gate import Gate, OpenFile
 
 if TYPE_CHECKING:
     from agentool_otel.otlp.log_record import LogRecord
@@ -45,7 +46,7 @@ _PATIENCE_NS = 1_000_000_000
 class _Counts(Protocol):
     """Of one signal, how many were recorded, wait for the disk and were lost."""
 
-    delivered: int
+    appended: int
     spooled: int
     dropped: int
 
@@ -60,32 +61,35 @@ class RecordingExporter(SpanExporter):
 
     Args:
         folder: where to record; by default `AGENTOOL_DIR`, or `.agentool` in the current folder.
+        gate: the threads that append to the open file at once, if several do.
     """
 
     parts = JsonParts
 
-    def __init__(self, folder: str | os.PathLike[str] | RecordingDir | None = None):
+    def __init__(
+        self,
+        folder: str | os.PathLike[str] | RecordingDir | None = None,
+        gate: Gate | None = None,
+    ):
         self.place = folder if isinstance(folder, RecordingDir) else RecordingDir(folder)
         self.path: Path | None = None
         """The file of this process, None before its first span."""
         self.part = 1
         """The number of that file in the recording."""
-        self.part_limit = sys.maxsize
-        """Bytes of the file above which `on_full` is called after each write."""
-        self.on_full: Callable[[], None] | None = None
-        """Called under the lock of this object. Without a journal it may rotate at once."""
-        self.delivered = 0
+        self.open = OpenFile()
+        """The file, unless spans wait for the disk: these come first."""
+        self.appended = 0
         self.spooled = 0
         """Spans that wait for the disk."""
         self.dropped = 0
         self.refused = 0
+        self.gate = Gate() if gate is None else gate
         self._file: AppendFile | None = None
         self._waiting: deque[tuple[bytes, _Counts]] = deque()
         self._waiting_bytes = 0
         self._retry_ns = 0
         self._reported = False
         self._shut_down = False
-        self._lock = threading.RLock()
         renew_after_fork(self._forked)
 
     @property
@@ -97,24 +101,25 @@ class RecordingExporter(SpanExporter):
         """Bytes in the present file."""
         return 0 if self._file is None else self._file.size
 
+    def end(self) -> int:
+        """Return the bytes in the present file, whatever other threads have written."""
+        with ignoring(OSError):
+            if self._file is not None:
+                self._file.look()
+        return self.size
+
     def put(self, span: ReadableSpan) -> None:
         """Append one span. On return the operating system has it, if it takes anything at all."""
         self._put(span_line(span), span.end_time or 0, self)
 
     def put_encoded(self, document: Line, now_ns: int) -> None:
         """Append a span as `JsonParts` encodes it, as `put` does."""
-        with self._lock:
-            if self._file is not None and not self._waiting:
-                try:
-                    self._file.append(*document)
-                except OSError as error:
-                    let_through(error)  # others: `_put` tries again, and knows what to do
-                else:
-                    self.delivered += 1
-                    if self._file.size > self.part_limit:
-                        self._full()
-                    return
-            self._put(document, now_ns, self)
+        self._put(document, now_ns, self)
+
+    @property
+    def delivered(self) -> int:
+        """Spans in the recording."""
+        return self.appended + self.open.taken.value
 
     def encoded(self, span: ReadableSpan) -> Line:
         """Return a span as `put` encodes it."""
@@ -124,11 +129,17 @@ class RecordingExporter(SpanExporter):
         """Return an OTLP/JSON document of one span as `put` encodes the span."""
         return (document, b"\n")
 
-    def put_again(self, document: Line, now_ns: int) -> None:
-        """Append a span whose `put` was interrupted, unless it is the last one in the file."""
-        with self._lock:
+    def put_again(self, document: Line, now_ns: int, start: int) -> None:
+        """Append a span whose `put` was interrupted, unless it is in the file.
+
+        Args:
+            document: its encoding.
+            now_ns: when it ended.
+            start: the size of the file before that `put`, at most.
+        """
+        with self.gate.lock:
             with ignoring(OSError):
-                if self._file is not None and self._file.ends_with(b"".join(document)):
+                if self._file is not None and self._file.holds(b"".join(document), start):
                     return
             self._put(document, now_ns, self)
 
@@ -137,7 +148,7 @@ class RecordingExporter(SpanExporter):
         self._put((document + b"\n",), now_ns, counts)
 
     def _put(self, line: Line, now_ns: int, counts: _Counts) -> None:
-        with self._lock:
+        with self.gate.lock:
             if self._shut_down:
                 counts.dropped += 1
                 return
@@ -149,7 +160,7 @@ class RecordingExporter(SpanExporter):
                     self._retry_ns = now_ns + _PATIENCE_NS
                     self._report(error)
                 else:
-                    counts.delivered += 1
+                    counts.appended += 1
                     return
             self._hold_back(b"".join(line), counts)
             if now_ns >= self._retry_ns:
@@ -163,7 +174,7 @@ class RecordingExporter(SpanExporter):
         if not spans:
             return SpanExportResult.SUCCESS
         line = encode_spans(spans) + b"\n"
-        with self._lock:
+        with self.gate.lock:
             try:
                 self._append(line)
             except OSError as error:
@@ -174,12 +185,12 @@ class RecordingExporter(SpanExporter):
 
     def flush(self, timeout_s: float) -> bool:
         """Write what waits for the disk; False if it still cannot be written."""
-        with self._lock:
+        with self.gate.lock:
             return self._write_waiting()
 
     def close(self, timeout_s: float) -> None:
         """Close the file. Spans that come later are dropped."""
-        with self._lock:
+        with self.gate.lock:
             if not self._write_waiting():
                 for _, counts in self._waiting:
                     counts.spooled -= 1
@@ -203,24 +214,21 @@ class RecordingExporter(SpanExporter):
         With a journal, call this under its lock and between two spans, and rewrite it then: its
         position is one of the file before.
         """
-        with self._lock:
+        with self.gate.lock:
             if self._file is not None:
                 self._close()
                 self.part += 1
 
     def unlimit(self) -> None:
         """Let the present file grow without a limit."""
-        self.part_limit, self.on_full = sys.maxsize, None
-
-    def _full(self) -> None:
-        if self.on_full is not None:
-            self.on_full()
+        self.open.limit, self.open.on_limit = sys.maxsize, bool
 
     def _open(self) -> AppendFile:
-        self._file = self.place.open(part_suffix(self.part))
-        self._file.share()
-        self.path = self._file.path
-        return self._file
+        file = self._file = self.place.open(part_suffix(self.part), self.gate)
+        file.share()
+        self.path = file.path
+        self.open.file = None if self._waiting else file
+        return file
 
     def _append(self, *line: bytes) -> None:
         """Write a line, into a new file if somebody has deleted ours."""
@@ -229,13 +237,14 @@ class RecordingExporter(SpanExporter):
         except FileReplaced:
             self._close()
             self._open().append(*line)
-        if self._file is not None and self._file.size > self.part_limit:
-            self._full()
+        if self._file is not None and self._file.size > self.open.limit:
+            self.open.on_limit()
 
     def _hold_back(self, line: bytes, counts: _Counts) -> None:
         if self._waiting_bytes + len(line) > _WAITING:
             counts.dropped += 1
             return
+        self.open.file = None
         self._waiting.append((line, counts))
         self._waiting_bytes += len(line)
         counts.spooled += 1
@@ -248,11 +257,12 @@ class RecordingExporter(SpanExporter):
                 self._waiting.popleft()
                 self._waiting_bytes -= len(line)
                 counts.spooled -= 1
-                counts.delivered += 1
+                counts.appended += 1
         except OSError as error:
             let_through(error)
             self._report(error)
             return False
+        self.open.file = self._file
         return True
 
     def _report(self, error: OSError) -> None:
@@ -267,14 +277,18 @@ class RecordingExporter(SpanExporter):
 
     def _close(self) -> None:
         file, self._file = self._file, None
+        self.open.file = None
         if file is not None:
-            file.close()
+            with self.gate.alone() as alone:
+                if alone:  # else a thread hangs in a write to it
+                    file.close()
 
     def _forked(self) -> None:
         """Begin a file of its own in a child; what waits is written by the parent."""
-        self._lock = threading.RLock()  # another thread may have held it at the moment of the fork
+        self.gate.renew()
         self._waiting.clear()
-        self._waiting_bytes = self.delivered = self.spooled = self.dropped = 0
+        self._waiting_bytes = self.appended = self.spooled = self.dropped = 0
+        self.open.taken = Counter()
         self.path = None
         self.part = 1
         self._close()
@@ -289,7 +303,12 @@ class RecordedLogs:
         renew_after_fork(self._begin)
 
     def _begin(self) -> None:
-        self.delivered = self.spooled = self.dropped = self.refused = 0
+        self.appended = self.spooled = self.dropped = self.refused = 0
+
+    @property
+    def delivered(self) -> int:
+        """Log records in the recording."""
+        return self.appended
 
     def put(self, record: LogRecord) -> None:
         """Append one record. On return the operating system has it, as it has an ended span."""

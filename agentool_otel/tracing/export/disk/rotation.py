@@ -81,8 +81,8 @@ class Rotation:
         """Bytes of texts that were stored apart since then: they go with the file."""
         self._on_due = on_due
         self._forked()
-        recording.on_full = self._rotate if journal is None else on_due
-        self._set_part_limit()
+        recording.open.on_limit = self._rotate if journal is None else on_due
+        self._set_full_at()
         watch_folder(recording.folder / TEXTS, self._stored)
         renew_after_fork(self._forked)
 
@@ -117,8 +117,10 @@ class Rotation:
         """Rotate where the present file is full or old. Call it under the lock of the journal."""
         age_ns = self._limits.part_age_ns
         is_old = age_ns is not None and now_ns - self._begun_ns > age_ns
-        if self._is_full or (is_old and self._recording.size):
-            self._rotate()
+        if self._journal is not None and (self._is_full or (is_old and self._recording.size)):
+            with self._journal.gate.alone() as alone:
+                if alone:  # else a span may be in the file that ends, and not among the ended ones
+                    self._rotate()
 
     def stop(self) -> None:
         """Leave the recording to other limits."""
@@ -140,7 +142,7 @@ class Rotation:
 
     @property
     def _is_full(self) -> bool:
-        return self._recording.size + self._texts > self._recording.part_limit
+        return self._recording.size + self._texts > self._recording.open.limit
 
     def _stored(self, size: int) -> None:
         """Count a text that was stored apart; its span is written later."""
@@ -215,13 +217,13 @@ class Rotation:
         else:
             if is_done:
                 self._behind = 0
-        self._set_part_limit()
+        self._set_full_at()
         return is_done
 
-    def _set_part_limit(self) -> None:
+    def _set_full_at(self) -> None:
         size = self._limits.part_size(self._enforcer.writers)
         if size is not None and not self._ended:
-            self._recording.part_limit = size
+            self._recording.open.limit = size
 
 
 _reported: set[str] = set()

@@ -2,11 +2,11 @@
 
 Log records wait in the same way in a file of their own; below, "spans" means both.
 `<name>.spool` has the format of `frames`, so `agentool-otel show` reads it too. The disk is the
-queue: memory holds its first few megabytes at most, however long an endpoint is down. Where there
-is no disk to write to, spans wait in memory, up to a limit.
+queue: threads append to it at once, and the sender reads it, a megabyte at a time, however long an
+endpoint is down. Where there is no disk to write to, spans wait in memory, up to a limit.
 
 An exception of the program's signal handlers may end a call here at any point. So the file is what
-counts: a frame that was written and not counted is found when the next one is.
+counts: a span that was written and not counted is sent like the others.
 """
 
 from __future__ import annotations
@@ -17,11 +17,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agentool_otel.ground.environment import Signal
-from agentool_otel.ground.interruptions import ignoring, let_through
+from agentool_otel.ground.interruptions import ignoring, insist, let_through
 from agentool_otel.tracing.export.disk.files import AppendFile, FileReplaced, RecordingDir
-from agentool_otel.tracing.export.disk.frames import SentMark, Stretch, frame_span, stretches
+from agentool_otel.tracing.export.disk.frames import (
+    SentMark,
+    Stretch,
+    frame_pieces,
+    frame_span,
+    stretches,
+)
+from agentool_otel.tracing.export.disk.gate import Gate, OpenFile
 
-__all__ = ["SUFFIXES", "Spool", "Suffixes"]
+__all__ = ["LARGEST", "SUFFIXES", "Spool", "Suffixes"]
 
 
 class Suffixes(NamedTuple):
@@ -37,12 +44,12 @@ SUFFIXES: dict[Signal, Suffixes] = {
     "logs": Suffixes(".logs.spool", ".logs.refused"),
 }
 _IN_MEMORY = 32 << 20
-_ON_DISK = 1 << 30
+LARGEST = 1 << 30
 """Bytes that wait at most; what comes beyond is dropped and counted."""
-_IN_HAND = 8 << 20
-"""Bytes of spans on disk that are in memory as well: what was just written is not read again."""
-_READ = 4 << 20
+_READ = 1 << 20
 """Bytes that are read from disk at once."""
+_COPIED = 4 << 20
+"""Bytes that are copied at once."""
 _PATIENCE_NS = 1_000_000_000
 
 
@@ -60,15 +67,8 @@ class _Disk(NamedTuple):
         return self.file.read(start - self.first, size)
 
 
-class _Written(NamedTuple):
-    """The spans on disk that have been counted."""
-
-    end: int = 0
-    number: int = 0
-
-
 class _Sent(NamedTuple):
-    """The spans on disk that are where they belong."""
+    """The spans on disk that are where they belong, or lost."""
 
     end: int = 0
     number: int = 0
@@ -77,21 +77,30 @@ class _Sent(NamedTuple):
 
 
 class Spool:
-    """The waiting spans of this process. Not safe for threads: the owner has the lock.
+    """The waiting spans of this process. The owner has the lock of the gate.
 
     Args:
         place: where the file is; None keeps spans in memory only.
         signal: what the spans are.
+        gate: the threads that append to the open file at once, if several do.
     """
 
-    def __init__(self, place: RecordingDir | None, signal: Signal = "traces"):
+    def __init__(
+        self, place: RecordingDir | None, signal: Signal = "traces", gate: Gate | None = None
+    ):
         self._place = place
+        self._gate = Gate() if gate is None else gate
+        self.open = OpenFile(frame_pieces)
+        """The file, where `offer` has opened it."""
         self._suffixes = SUFFIXES[signal]
         self._disk: _Disk | None = None
-        self._written = _Written()
+        self._appended = 0
+        """Spans on disk but for those that others have appended."""
         self._sent = _Sent()
         self._in_hand: deque[tuple[int, bytes]] = deque()
-        """Spans on disk from `_sent` on, without a gap, and where each ends."""
+        """Spans that were read from `_sent` on, without a gap, and where each ends."""
+        self._is_damaged = False
+        """Whether spans in the file may have been damaged that were counted."""
         self._memory: deque[bytes] = deque()
         """Spans that are not on disk."""
         self._memory_bytes = 0
@@ -112,7 +121,12 @@ class Spool:
 
     @property
     def _on_disk(self) -> int:
-        return self._written.number - self._sent.number
+        return max(0, self._number - self._sent.number)
+
+    @property
+    def _number(self) -> int:
+        """Spans that were written to disk."""
+        return self._appended + self.open.taken.value
 
     @property
     def waiting_bytes(self) -> int:
@@ -122,6 +136,11 @@ class Spool:
         return self._memory_bytes + disk.first + disk.file.size - self._sent.end
 
     @property
+    def is_large(self) -> bool:
+        """Return whether there is no more room on disk for what waits."""
+        return self.waiting_bytes - self._memory_bytes >= LARGEST
+
+    @property
     def path(self) -> Path | None:
         return None if self._disk is None else self._disk.file.path
 
@@ -129,7 +148,7 @@ class Spool:
         """Take an encoded span; False if there is no room for it."""
         if self._place is not None and now_ns >= self._retry_ns:
             try:
-                if self.waiting_bytes - self._memory_bytes < _ON_DISK:
+                if not self.is_large:
                     self._append(self._place, span)
                     return True
             except OSError as error:
@@ -141,14 +160,27 @@ class Spool:
         self._memory_bytes += len(span)
         return True
 
-    def ends_with(self, span: bytes) -> bool:
-        """Return whether a span was put last."""
-        if self._memory:
-            return self._memory[-1] == span
+    def holds(self, span: bytes, start: int) -> bool:
+        """Return whether a span was put, to the file from a position on or to memory."""
+        if span in self._memory:
+            return True
         with ignoring(OSError):
             self.look()
-            return self._disk is not None and self._disk.file.ends_with(frame_span(span))
+            return self._disk is not None and self._disk.file.holds(frame_span(span), start)
         return False
+
+    def offer(self, offered: bool, size: int) -> None:
+        """Let threads append to the file by themselves, or not.
+
+        Args:
+            offered: whether they may. They may not where spans wait in memory.
+            size: bytes that may wait until they have to call `open.on_limit`.
+        """
+        disk = self._disk
+        if disk is None or self._memory or self._place is None:
+            offered = False
+        self.open.file = disk.file if offered and disk is not None else None
+        self.open.limit = self.sent_bytes + size
 
     def skip(self) -> Path | None:
         """Leave a file that cannot be read where it is, count what waits in it as lost, and keep
@@ -169,8 +201,6 @@ class Spool:
                 self._disk.file.look()
             except FileReplaced:
                 self._forget()
-            else:
-                self._count_up_to(self._disk, self._disk.end)
 
     def next(self, size: int, most: int | None = None) -> list[bytes]:
         """Return the spans to be sent next: of `size` bytes or a single one, and at most `most`.
@@ -207,8 +237,14 @@ class Spool:
                 return
             self.damage.append(stretch._replace(start=stretch.start - disk.first))
             self._sent = _Sent(stretch.end, self._sent.number)
-        self._lose(self._on_disk)  # what was counted and has been damaged
-        self._sent = _Sent(disk.end, self._written.number)
+            self._is_damaged = True
+        if self._is_damaged:
+            with self._gate.alone() as alone:
+                self.look()
+                if alone and self._sent.end >= disk.end:
+                    self._lose(self._on_disk)
+                    self._sent = _Sent(disk.end, self._number)
+                    self._is_damaged = False
 
     def done(self, spans: Sequence[bytes]) -> None:
         """Forget the first of the spans that `next` returned: they are where they belong."""
@@ -245,7 +281,7 @@ class Spool:
         return None if self._disk is None else Remainder(self._disk.file, self.sent_bytes)
 
     def remove_sent(self, remainder: Remainder | None) -> None:
-        """Remove what has been sent from the file.
+        """Remove what has been sent from the file. No thread may be inside the gate.
 
         Args:
             remainder: what waits, most of it copied already. Without it nothing is removed as
@@ -257,12 +293,20 @@ class Spool:
         disk = self._disk
         if disk is None or self._sent.end <= disk.first:
             return
+        self.look()
+        self.open.file = None
         if disk.end <= self._sent.end:
-            disk.file.truncate(0)
-            self._disk = _Disk(disk.file, self._sent.end)
+            insist(self._empty)
         elif remainder is not None and remainder.begins(disk.file, self.sent_bytes):
             self._disk = _Disk(remainder.take_place(), disk.first + remainder.start)
             disk.file.close()
+
+    def _empty(self) -> None:
+        """Begin the file anew. Repeated, it does the same."""
+        if self._disk is not None:
+            self._disk.file.truncate(0)
+            self._disk = _Disk(self._disk.file, self._sent.end)
+            self._appended = self._sent.number - self.open.taken.value  # all that was written
 
     def save(self) -> None:
         """Move what is in memory to disk; what the disk does not take is lost."""
@@ -278,60 +322,36 @@ class Spool:
         """Write a span, into a new file if somebody has deleted ours."""
         frame = frame_span(span)
         try:
-            disk = self._disk or self._open(place)
-            disk.file.append(frame)
+            (self._disk or self._open(place)).file.append(frame)
         except FileReplaced:
             self._forget()
-            disk = self._open(place)
-            disk.file.append(frame)
-        end = disk.first + disk.file.size
-        start = end - len(frame)
-        if start != self._written.end:
-            disk = self._count_up_to(disk, start)
-            end = disk.end
-            start = end - len(frame)
-        self._written = _Written(end, self._written.number + 1)
-        before = self._in_hand[-1][0] if self._in_hand else self._sent.end
-        if before == start and end - self._sent.end <= _IN_HAND:
-            self._in_hand.append((end, span))
+            self._open(place).file.append(frame)
+        self._appended += 1
 
     def _open(self, place: RecordingDir) -> _Disk:
-        file = place.open(self._suffixes.waiting)
-        self._disk = disk = _Disk(file, self._written.end)
-        return disk
-
-    def _count_up_to(self, disk: _Disk, end: int) -> _Disk:
-        """Count spans that were written by calls which did not come to count them.
-
-        Returns:
-            the file; where its truncation was interrupted, with its new position.
-        """
-        written = self._written
-        if end < written.end:
-            self._disk = disk = _Disk(disk.file, disk.first + written.end - end)
-        elif end > written.end:
-            found = sum(
-                len(stretch.spans) for stretch in stretches(disk.read, written.end, end, _READ)
-            )
-            self._written = _Written(end, written.number + found)
+        file = place.open(self._suffixes.waiting, self._gate)
+        self._disk = disk = _Disk(file, self._sent.end)
         return disk
 
     def _forget(self) -> None:
         """Leave the file, and count what waits in it as lost."""
-        disk, self._disk = self._disk, None
         self._lose(self._on_disk)
         self._batch_waits = self._batch_waits and self._from_memory
         self.has_forgotten = True
         self._pass_over()
-        if disk is not None:
-            disk.file.close()
+        self._leave_file()
+
+    def _leave_file(self) -> None:
+        disk, self._disk = self._disk, None
+        self.open.file = None
+        with self._gate.alone() as alone:
+            if disk is not None and alone:  # else a thread hangs in a write to it
+                disk.file.close()
 
     def _pass_over(self) -> None:
         """Go on behind all that was written."""
-        end, number = self._written
-        if self._disk is not None:
-            end = self._disk.end
-        self._written, self._sent = _Written(end, number), _Sent(end, number)
+        end = self._sent.end if self._disk is None else self._disk.end
+        self._sent = _Sent(end, self._number)
         self._in_hand.clear()
 
     def _lose(self, spans: int) -> None:
@@ -365,27 +385,21 @@ class Spool:
 
     def close(self) -> None:
         """Close the file, and remove it if nothing waits in it."""
-        if self._disk is not None:
-            with ignoring(OSError):
-                self.look()
-        disk, self._disk = self._disk, None
-        if disk is not None:
-            if self._sent.end >= disk.end:
-                disk.file.remove()
-            else:
-                disk.file.close()
+        self.open.file = None
+        with self._gate.alone():
+            if self._disk is not None:
+                with ignoring(OSError):
+                    self.look()
+            if self._disk is not None and self._sent.end >= self._disk.end:
+                self._disk.file.unlink()
+            self._leave_file()
 
     def abandon(self) -> None:
         """Leave everything to the parent, in a forked child."""
         disk, self._disk = self._disk, None
+        self.open.file = None
         if disk is not None:
             disk.file.close()
-        self._memory.clear()
-        self._memory_bytes = self.lost = 0
-        self._batch_waits = False
-        self._written, self._sent = _Written(), _Sent()
-        self._in_hand.clear()
-        self._retry_ns = 0
 
 
 class Remainder:
@@ -406,7 +420,7 @@ class Remainder:
         self._is_in_place = False
         self._reader = source.reader()
         try:
-            self._file = AppendFile.beside(source.path)
+            self._file = AppendFile.beside(source.path, source.gate)
         except BaseException:
             self._reader.close()
             raise
@@ -439,8 +453,8 @@ class Remainder:
         Raises:
             OSError: there is no room, or the spool cannot be read.
         """
-        while self.left > 0:
-            self.copy(_READ)
+        while self.source.end() > self._copied:
+            self.copy(_COPIED)
         self._file.take_place(self.source.path)
         self._is_in_place = True
         return self._file

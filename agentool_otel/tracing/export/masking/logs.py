@@ -27,7 +27,7 @@ _BODY = "body"
 
 def mask_log(masking: Masking, record: LogRecord) -> LogRecord:
     """Return a log record, or a copy without what must not leave."""
-    masking.passed += 1
+    masking.passed.add()
     try:
         clean = _mask_record(masking, record)
     except Exception as error:  # fail closed: what cannot be read must not leave

@@ -29,6 +29,7 @@ from agentool_otel.content.masking.credentials import (
     value_test,
 )
 from agentool_otel.content.policy import Policy, encode
+from agentool_otel.ground.counters import Counter
 from agentool_otel.ground.interruptions import let_through
 from agentool_otel.ground.json_codec import loads
 from agentool_otel.semconv import agentool, core
@@ -63,7 +64,7 @@ class Masking:
 
     def __init__(self, policy: Policy | None = None):
         self._fixed = policy
-        self.passed = 0
+        self.passed = Counter()
         """Spans and log records that came by."""
         self.changed = 0
         """Of these, how many had something masked or left out here."""
@@ -84,7 +85,7 @@ class Masking:
     def counts(self) -> dict[str, int]:
         """Return how much has passed, and how much of it was changed."""
         return {
-            "passed": self.passed,
+            "passed": self.passed.value,
             "changed": self.changed,
             "masked_values": self.masked,
             "dropped_attributes": self.dropped,
@@ -97,7 +98,7 @@ class Masking:
 
     def __call__(self, span: ReadableSpan) -> ReadableSpan:
         """Return the span, or a copy without forbidden data."""
-        self.passed += 1
+        self.passed.add()
         try:
             clean = self._span(span)
         except Exception as error:  # attributes of any library: what cannot be read must not leave

@@ -22,9 +22,10 @@ from agentool_otel.ground.untrusted_text import count_text, logger
 from agentool_otel.otlp.protobuf_encoder import encode_log, encode_span
 from agentool_otel.otlp.protobuf_parts import ProtobufParts
 from agentool_otel.tracing.export.disk.files import RecordingDir, renew_after_fork
+from agentool_otel.tracing.export.disk.gate import Gate
 from agentool_otel.tracing.export.disk.leftovers import RecoveryReport
 from agentool_otel.tracing.export.disk.resending import send_remains
-from agentool_otel.tracing.export.disk.spool import Remainder, Spool
+from agentool_otel.tracing.export.disk.spool import LARGEST, Remainder, Spool
 from agentool_otel.tracing.export.incomplete import as_protobuf
 from agentool_otel.tracing.export.otlp_variables import batch_size, delay_s, timeout_s
 from agentool_otel.tracing.export.send.attempt import Answer, Sender
@@ -112,11 +113,13 @@ class Outbox:
         renew_after_fork(self._forked)
 
     def _begin(self) -> None:
-        self._lock = threading.RLock()
+        self._gate = Gate() if self._journal is None else self._journal.gate
         self._sending = threading.Lock()
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
-        self._spool = Spool(self._place, self._signal)
+        self._spool = Spool(self._place, self._signal, self._gate)
+        self.open = self._spool.open
+        self.open.on_limit = self._on_limit
         self._closing_by: float | None = None
         self._closed = False
         self._given_up = False
@@ -168,14 +171,20 @@ class Outbox:
         """Return an OTLP/JSON document of one span as `put` encodes the span."""
         return (as_protobuf(document),)
 
-    def put_again(self, document: Line, now_ns: int) -> None:
-        """Take a span whose `put` was interrupted, unless it is the last one taken."""
-        with self._lock:
-            if not self._spool.ends_with(b"".join(document)):
+    def put_again(self, document: Line, now_ns: int, start: int) -> None:
+        """Take a span whose `put` was interrupted, unless it was taken.
+
+        Args:
+            document: its encoding.
+            now_ns: when it ended.
+            start: the size of the open file before that `put`, at most.
+        """
+        with self._gate.lock:
+            if not self._spool.holds(b"".join(document), start):
                 self._put(b"".join(document), now_ns)
 
     def _put(self, encoded: bytes, now_ns: int) -> None:
-        with self._lock:
+        with self._gate.lock:
             if self._closed or not self._spool.put(encoded, now_ns):
                 self._dropped += 1
                 return
@@ -185,8 +194,16 @@ class Outbox:
                 self._spool.has_forgotten = not self._journal.rewrite()
             if self._thread is None:
                 self._start()
-            if self._is_full and not self._wake.is_set() and not self._waits():
+            self._on_limit()
+
+    def _on_limit(self) -> None:
+        """Wake the thread if the queue is large enough, and tell threads when to look again."""
+        with self._gate.lock:
+            is_full = self._is_full
+            if is_full and not self._wake.is_set() and not self._waits():
                 self._wake.set()
+            is_offered = self._thread is not None and not self._closed and not self._spool.is_large
+            self._spool.offer(is_offered, LARGEST if is_full else self._under_way + _FULL)
 
     @property
     def _is_full(self) -> bool:
@@ -223,7 +240,7 @@ class Outbox:
             else:  # the interpreter starts no more threads at its end
                 self._last_pass(deadline)
         self._closed = True
-        with self._journal.lock if self._journal is not None else self._lock, self._lock:
+        with self._gate.alone():
             self._spool.save()
             self._report_at_end()
             if self._journal is not None and self._signal == "traces":
@@ -280,9 +297,10 @@ class Outbox:
         """Return whether the thread may end: the queue is empty, and new spans start another
         thread.
         """
-        with self._lock:
-            if self._spool.waiting:
+        with self._gate.alone() as alone:
+            if not alone or self._spool.waiting:
                 return False
+            self._spool.offer(False, 0)
             self._thread = None
             return True
 
@@ -327,7 +345,7 @@ class Outbox:
             self._sending.release()
 
     def _next(self) -> list[bytes]:
-        with self._lock:
+        with self._gate.lock:
             try:
                 self._spool.look()
                 batch = self._spool.next(self._limit, self._most)
@@ -366,9 +384,10 @@ class Outbox:
                 else:
                     self._postpone(answer)
                 return False
-            with self._lock:
+            with self._gate.lock:
                 self._count(list(part), answer)
                 self._spool.done(part)
+                self._on_limit()
                 mark = self._spool.sent_mark
             if self._journal is not None and mark is not None:
                 self._journal.sent(self._signal, mark)
@@ -418,7 +437,7 @@ class Outbox:
 
     def _give_up(self, answer: Answer) -> None:
         """Keep nothing for a receiver that has no place for it, as Jaeger has none for logs."""
-        with self._lock:
+        with self._gate.lock:
             self._closed = self._given_up = True
             self._spool.give_up()
         lost, hint = "", f"{environment.exporter_variable(self._signal)}=none makes none"
@@ -445,14 +464,15 @@ class Outbox:
             return
         remainder: Remainder | None = None
         try:
-            with self._lock:
+            with self._gate.lock:
                 if spool.waiting_bytes:
                     remainder = spool.remainder()
             while remainder is not None and remainder.left > _FULL:
                 remainder.copy(_FULL)
-            with self._journal.lock if self._journal is not None else self._lock, self._lock:
-                if self._forgets_sent():
+            with self._gate.alone() as alone:
+                if alone and self._forgets_sent():
                     spool.remove_sent(remainder)
+                    self._on_limit()
         except OSError as error:
             let_through(error)  # others: there is no room, and the next cut may find some
         finally:
