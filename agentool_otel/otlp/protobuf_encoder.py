@@ -26,12 +26,14 @@ if TYPE_CHECKING:
     from agentool_otel.otlp.log_record import LogRecord
 
 __all__ = [
+    "LENGTHS",
+    "Shell",
+    "WholeRequests",
     "attribute_fields",
     "encode_log",
     "encode_span",
     "integer_template",
     "is_whole",
-    "length_of",
     "merged",
     "resource_of",
     "resource_parts",
@@ -53,12 +55,8 @@ _float64 = struct.Struct("<d").pack
 
 
 _SHORT = 1 << 12
-_lengths = [to_bytes(n) for n in range(_SHORT)]
-
-
-def length_of(size: int) -> bytes:
-    """Return a number of bytes as it stands before them."""
-    return _lengths[size] if size < _SHORT else to_bytes(size)
+LENGTHS = _lengths = [to_bytes(n) for n in range(_SHORT)]
+"""Small numbers as varints, by number."""
 
 
 def with_length(data: bytes) -> bytes:
@@ -95,26 +93,16 @@ def merged(requests: Iterable[bytes]) -> bytes:
     It is put together in one step: each copy of a request of megabytes takes fresh pages.
     """
     resources: dict[tuple[bytes, bytes], dict[tuple[bytes, bytes], list[bytes]]] = {}
-    resource = scope = after = b""
-    spans: list[bytes] | None = None
+    shell: Shell | None = None
+    spans: list[bytes] = []
     for request in requests:
-        # Spans that follow one another mostly share what stands around them. Then it is enough to
-        # step over it; reading it costs four times as long.
-        if spans is not None:
-            at = _begin(request, 0)
-            if request.startswith(resource, at):
-                at = _begin(request, at + len(resource))
-                end = len(request) - len(after)
-                if (
-                    request.startswith(scope, at)
-                    and request.endswith(after)
-                    and _end(request, at + len(scope)) == end
-                ):
-                    spans.append(request[at + len(scope) : end])
-                    continue
+        begin = 0 if shell is None else shell.span_begin(request)
+        if shell is not None and begin:
+            spans.append(request[begin - 3 : len(request) - shell.behind])  # with tag and length
+            continue
         (resource, scoped, resource_schema) = _three(_content_of(request))
         (scope, span, scope_schema) = _three(_content_of(scoped))
-        after = scope_schema + resource_schema
+        shell = Shell(resource, scope, scope_schema, resource_schema)
         scopes = resources.setdefault((resource, resource_schema), {})
         spans = scopes.setdefault((scope, scope_schema), [])
         spans.append(span)
@@ -126,6 +114,55 @@ def merged(requests: Iterable[bytes]) -> bytes:
         fields.append(resource_schema)
         pieces += _field(b"\x0a", fields)
     return b"".join(pieces)
+
+
+class Shell:
+    """The resource and scope around the spans of requests, which mostly are those of the one before.
+
+    Requests of less than 4 KB have their lengths at known places, in two bytes each: to compare
+    them takes a quarter of the time that reading them does.
+
+    Args:
+        resource: the field.
+        scope: the field.
+        scope_schema: the field behind the span.
+        resource_schema: the field behind that.
+    """
+
+    __slots__ = ("_at", "_begin", "_behind", "_resource", "_scope", "_scoped", "behind")
+
+    def __init__(self, resource: bytes, scope: bytes, scope_schema: bytes, resource_schema: bytes):
+        self._resource, self._scope = resource, scope
+        self._behind = scope_schema + resource_schema
+        self.behind = len(self._behind)
+        self._at = 3 + len(resource) + 3
+        self._begin = self._at + len(scope) + 3
+        self._scoped = len(scope) + 3 + len(scope_schema)
+
+    @classmethod
+    def of(cls, request: bytes) -> Shell:
+        """Return what stands around the span of a request that was made here."""
+        (resource, scoped, resource_schema) = _three(_content_of(request))
+        (scope, _, scope_schema) = _three(_content_of(scoped))
+        return cls(resource, scope, scope_schema, resource_schema)
+
+    def span_begin(self, request: bytes) -> int:
+        """Return where the span begins, behind its length; 0 where that cannot be told so."""
+        at, begin, whole = self._at, self._begin, len(request)
+        size = whole - begin - self.behind
+        if (
+            128 <= size
+            and whole < _SHORT
+            and request[begin - 2 : begin] == _lengths[size]
+            and request[at - 2 : at] == _lengths[size + self._scoped]
+            and request[1:3] == _lengths[whole - 3]
+            and request.startswith(self._resource, 3)
+            and request.startswith(self._scope, at)
+            and request.endswith(self._behind)
+            and request[begin - 3] == request[at - 3] == 0x12
+        ):
+            return begin
+        return 0
 
 
 def _field(tag: bytes, pieces: list[bytes]) -> list[bytes]:
@@ -141,9 +178,34 @@ def is_whole(request: bytes) -> bool:
         item = span_of(request)
     except (IndexError, ValueError):  # the latter where a length does not end
         return False
-    if item[:1] == _OBSERVED:
-        return len(item) > 8
-    return item[:2] == b"\x0a\x10" and item[18:20] == b"\x12\x08" and len(item) > 28
+    return _is_item(item, 0)
+
+
+def _is_item(data: bytes, at: int) -> bool:
+    """Return whether a span or log record begins at a position."""
+    if data[at : at + 1] == _OBSERVED:
+        return len(data) > at + 8
+    begins = data[at : at + 2] == b"\x0a\x10" and data[at + 18 : at + 20] == b"\x12\x08"
+    return begins and len(data) > at + 28
+
+
+class WholeRequests:
+    """Tells whether requests are whole, as `is_whole`; faster where they are alike."""
+
+    __slots__ = ("_shell",)
+
+    def __init__(self) -> None:
+        self._shell: Shell | None = None
+
+    def has(self, request: bytes) -> bool:
+        """Return whether bytes have the shape that `encode_span` or `encode_log` gives them."""
+        shell = self._shell
+        if shell is not None and (at := shell.span_begin(request)):
+            return request[:1] == b"\x0a" and _is_item(request, at)
+        if not is_whole(request):
+            return False
+        self._shell = Shell.of(request)
+        return True
 
 
 def span_of(request: bytes) -> bytes:
@@ -348,7 +410,7 @@ def attribute_fields(tag: bytes, attributes: Mapping[str, Any] | None) -> bytes:
                 add(b"%b%b%b%b\x0a%b%b" % (tag, _lengths[size], name, outer, inner, text))
                 continue
         elif value.__class__ is int and len(name) < 128 and 0 <= value < 1 << 63:
-            number = to_bytes(value)
+            number = _lengths[value] if value < _SHORT else to_bytes(value)
             size = len(number) + 1
             length = len(name) + size + 1
             add(b"%b%b%b%c\x18%b" % (tag, _lengths[length], name, size, number))

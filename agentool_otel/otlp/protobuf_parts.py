@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from agentool_otel.model.times import unsigned_ns
 from agentool_otel.otlp import protobuf_encoder as protobuf
 from agentool_otel.otlp.json_encoder import Line
-from agentool_otel.otlp.protobuf_encoder import attribute_fields, length_of, with_length
+from agentool_otel.otlp.protobuf_encoder import attribute_fields, with_length
 from agentool_otel.otlp.span_parts import Encoded, Events, Request, Shared
+from agentool_otel.otlp.varints import to_bytes
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.resources import Resource
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["ProtobufParts"]
 
 _fixed64 = Struct("<Q").pack
+_lengths = protobuf.LENGTHS
+_SHORT = len(_lengths)
 _CACHED = 1000
 _ON_SPAN, _ON_EVENT = b"\x4a", b"\x1a"
 """Tags of attributes."""
@@ -80,18 +83,19 @@ class ProtobufParts:
             attributes: Mapping[str, Any],
             events: Events,
         ) -> bytes:
-            shared = b"".join(
-                [group.protobuf or _shared_fields(group, _ON_SPAN) for group in groups]
-            )
+            shared = b""
+            for group in groups:
+                shared += group.protobuf or _shared_fields(group, _ON_SPAN)
             fields = attribute_fields(_ON_SPAN, attributes)
             if events.events:
                 fields += b"".join(_event_fields(events))
             above = b"\x22\x08" + parent_id.to_bytes(8, "big") if parent_id else b""
             length = size + len(above) + len(shared) + len(fields)
-            span = length_of(length)
+            span = _lengths[length] if length < _SHORT else to_bytes(length)
             length += size_by + len(span)
-            scoped = length_of(length)
-            resource = length_of(length + size_of + len(scoped))
+            scoped = _lengths[length] if length < _SHORT else to_bytes(length)
+            length += size_of + len(scoped)
+            resource = _lengths[length] if length < _SHORT else to_bytes(length)
             return b"\x0a%b%b\x12%b%b\x12%b\x0a\x10%b\x12\x08%b%b%b\x39%b\x41%b%b%b%b%b%b" % (
                 *(resource, of, scoped, by, span),
                 *(context[0].to_bytes(16, "big"), context[1].to_bytes(8, "big"), above, named),

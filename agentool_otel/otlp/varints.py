@@ -15,6 +15,20 @@ LONGEST = 10
 
 def to_bytes(number: int) -> bytes:
     """Return a number, which must not be negative, as a varint."""
+    if number >> 56 and not number >> 63:  # nine bytes, as times have
+        return bytes(
+            (
+                number & 0x7F | 0x80,
+                number >> 7 & 0x7F | 0x80,
+                number >> 14 & 0x7F | 0x80,
+                number >> 21 & 0x7F | 0x80,
+                number >> 28 & 0x7F | 0x80,
+                number >> 35 & 0x7F | 0x80,
+                number >> 42 & 0x7F | 0x80,
+                number >> 49 & 0x7F | 0x80,
+                number >> 56,
+            )
+        )
     out = bytearray()
     while number > 0x7F:
         out.append(number & 0x7F | 0x80)

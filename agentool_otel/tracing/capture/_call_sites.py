@@ -98,9 +98,9 @@ class ToolSite:
                 return call
             bound = self._arguments.bind(args, kwargs)
             arguments = settings.policy.encoded(gen_ai.TOOL_CALL_ARGUMENTS, bound)
-            call = begun = _DirectCall(direct, self.tool, parent)
+            call = begun = _DirectCall()
             begun.site, begun.outer, begun.loop = self, outer, loop
-            if not begun.begin(bound, arguments):
+            if not begun.begin(direct, tool, parent, bound, arguments):
                 call = _ToolCall(self.tool, parent)
                 call.site, call.outer, call.loop = self, outer, loop
                 if call.recording:
@@ -144,13 +144,13 @@ class AgentSite:
         self._metadata = metadata
         self._description = masked_description(description)
         self._session_id = session_id
-        self._starting = guarded(f"starting agent {self._name}")
+        self._starting = f"starting agent {self._name}"
         self.finishing = f"finishing agent {self._name}"
         self._sharing = Sharing()
         self._agent: Agent | None = None
 
     def begin(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:
-        with self._starting:
+        try:
             bound = self._arguments.bind(args, kwargs)
             conversation = self._session_id
             for key in ("session_id", "conversation_id"):
@@ -173,7 +173,9 @@ class AgentSite:
                 lambda: {"input": _as_messages("user", value)} if given else {},
                 self._metadata,
             )
-        return None
+        except Exception as error:
+            contain(error, self._starting)
+            return None
 
     def _operation(self, conversation: str | None = None) -> AgentInvocation:
         return AgentInvocation(

@@ -20,7 +20,7 @@ from agentool_otel.otlp.json_encoder import escaped, pairs_of
 from agentool_otel.otlp.span_parts import Shared, shared_json
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.tracing.spans import exceptions, metrics
-from agentool_otel.tracing.spans.direct_call import Direct, is_small, pairs, times
+from agentool_otel.tracing.spans.direct_call import Direct, pairs
 from agentool_otel.tracing.spans.eval_case import case_attributes
 from agentool_otel.tracing.spans.failure import cut_off
 from agentool_otel.tracing.spans.identity import IDENTITY_KEY
@@ -128,13 +128,13 @@ class DirectAgentSpan:
         messages: str | None = None
         if question is not None:
             messages = masked(_QUESTION.format(dumps_as_utf8(question)))
-        if not is_small(messages):
+        if messages is not None and len(messages) > direct.largest:
             return False
         placed = direct.place(parent.get(SPAN_KEY)) if direct.form.accepts() else None
         start_ns = time_ns()
         if placed is None or placed[0][4] or start_ns <= 0:  # a trace state, or a frozen clock
             return False
-        context, up = placed
+        up = placed[1]
         parent_id = 0 if up is None else up[1]
         first = direct.shared
         if around:
@@ -142,12 +142,14 @@ class DirectAgentSpan:
         if messages is not None:
             first += _INPUT % escaped(messages)
         repeats = settings.repeat_times
-        if repeats:
-            first += times(start_ns, parent_id)
+        if repeats and parent_id:
+            first += direct.times_below % (start_ns, parent_id)
+        elif repeats:
+            first += direct.times % start_ns
         settings.last_call = None  # a run has its own failure
         self.first = first
-        self.facts = _Facts(around, start_ns, parent_id, repeats, messages)
-        span, inside = direct.start(parent, placed, start_ns, self.facts)
+        self.facts = facts = _Facts(around, start_ns, parent_id, repeats, messages)
+        span, inside, self.beginning = direct.start(parent, placed, facts, first)
         self.span = span
         alone = self.agent.alone
         _set(inside, IDENTITY_KEY, Shared({**around, **alone}) if around else alone)
@@ -155,8 +157,6 @@ class DirectAgentSpan:
         self.context = inner = Context(inside)
         _set(inner, TRANSFER_KEY, False)
         _set(inner, RUN_KEY, run)
-        self.beginning = direct.beginning(placed, start_ns)
-        direct.form.started(span, context[1], self.beginning, first)
         return True
 
     def end(self, answer: str | None) -> bool:
@@ -170,10 +170,14 @@ class DirectAgentSpan:
         messages: str | None = None
         if answer is not None:
             messages = masked(_ANSWER.format(dumps_as_utf8(answer)))
-        end_ns = time_ns()
-        if not (self.direct.accepts(self.span) and is_small(self.facts.messages, messages)):
+        end_ns, direct = time_ns(), self.direct
+        if messages is not None and len(messages) > direct.largest:
             return False
-        if end_ns <= 0:
+        span = self.span
+        is_touched = len(vars(span)) != span.agentool_members
+        if end_ns <= 0 or is_touched or settings.writer is not direct.writer:
+            return False
+        if not direct.form.accepts():  # it goes elsewhere
             return False
         self.has_ended = True
         try:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from agentool_otel.tracing.spans.own_span import SpanForm, SpanWriter
     from agentool_otel.tracing.spans.sdk_spans import Placed
 
-__all__ = ["SMALL", "Direct", "Sharing", "is_small", "pairs", "times"]
+__all__ = ["SMALL", "Direct", "Sharing", "pairs"]
 
 SMALL = 8192
 """Characters of text below which an attribute is copied, and not kept apart."""
@@ -94,7 +94,10 @@ class Direct:
         form: how the spans are written.
     """
 
-    __slots__ = ("_child", "_root", "attributes", "form", "place", "shared", "span_class", "writer")
+    __slots__ = (
+        *("_child", "_root", "attributes", "form", "largest", "place", "shared", "span_class"),
+        *("times", "times_below", "writer"),
+    )
 
     def __init__(
         self,
@@ -111,6 +114,13 @@ class Direct:
         self.shared = attributes.json or shared_json(attributes)
         """The attributes, as they stand in a line."""
         self.span_class = form.span_class
+        self.largest = min(SMALL - 1, settings.policy.sizes.attribute // 8)
+        """Characters of a text that is neither shortened nor kept apart, if there are two."""
+        self.times, self.times_below = b"", b""
+        """Templates of the start of a span, and of its start and parent, as a line repeats them."""
+        if settings.repeat_times:
+            self.times = pairs((agentool.SPAN_START_NS, "%d"))
+            self.times_below = self.times + pairs((agentool.SPAN_PARENT_ID, "%016x"))
 
     @classmethod
     def of(
@@ -138,24 +148,32 @@ class Direct:
         return None if form is None else cls(attributes, writer, short.place, form)
 
     def start(
-        self, parent: Context, placed: Placed, start_ns: int, facts: Facts
-    ) -> tuple[DirectSpan, Context]:
-        """Return a span that starts, and the context in which it is current."""
+        self, parent: Context, placed: Placed, facts: Facts, first: bytes
+    ) -> tuple[DirectSpan, Context, bytes]:
+        """Start a span: it is in the journal on return.
+
+        Args:
+            parent: the context around it.
+            placed: its place.
+            facts: what its attributes are made of.
+            first: the same, as they stand in a line.
+
+        Returns:
+            the span, the context in which it is current, and the beginning of its line.
+        """
         span: DirectSpan = _new(self.span_class)
-        span._context, span._parent = placed
-        span._start_time = start_ns
+        (trace_id, span_id, *_), up = span._context, span._parent = placed
+        start_ns = span._start_time = facts.start_ns
         span.facts = facts
         context = Context(parent)
         _set(context, SPAN_KEY, span)  # ours alone still; the API's own method refuses
         _set(context, OURS_KEY, span)
-        return span, context
-
-    def beginning(self, placed: Placed, start_ns: int) -> bytes:
-        """Return the ids and the start of a span, as they stand in a line."""
-        (trace_id, span_id, *_), up = placed
         if up is None:
-            return self._root % (trace_id, span_id, start_ns)
-        return self._child % (trace_id, span_id, up[1], start_ns)
+            beginning = self._root % (trace_id, span_id, start_ns)
+        else:
+            beginning = self._child % (trace_id, span_id, up[1], start_ns)
+        self.form.started(span, span_id, beginning, first)
+        return span, context, beginning
 
     def end(
         self,
@@ -198,37 +216,11 @@ class Direct:
             span._own_events = events
         form.ended(span._context[1], (line,), end_ns)
 
-    def accepts(self, span: DirectSpan) -> bool:
-        """Return whether a span ends directly: nobody has touched it, and it goes where it went."""
-        if len(vars(span)) != span.agentool_members or settings.writer is not self.writer:
-            return False
-        return self.form.accepts()
-
 
 _new = object.__new__
 _set = dict.__setitem__
 
 
-def is_small(*texts: str | None) -> bool:
-    """Return whether texts are small enough for a direct call: none is shortened or kept apart."""
-    characters = 0
-    for text in texts:
-        if text is not None:
-            if len(text) >= SMALL:
-                return False
-            characters += len(text)
-    return characters * 4 <= settings.policy.sizes.attribute
-
-
 def pairs(*attributes: tuple[str, str]) -> bytes:
     """Return a template of attributes in a line, behind others."""
     return b"," + template(*attributes)
-
-
-_TIME = pairs((agentool.SPAN_START_NS, "%d"))
-_TIME_AND_PARENT = pairs((agentool.SPAN_START_NS, "%d"), (agentool.SPAN_PARENT_ID, "%016x"))
-
-
-def times(start_ns: int, parent_id: int) -> bytes:
-    """Return the start and the parent of a span, as a line repeats them."""
-    return _TIME_AND_PARENT % (start_ns, parent_id) if parent_id else _TIME % start_ns

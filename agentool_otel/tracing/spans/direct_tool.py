@@ -18,7 +18,7 @@ from agentool_otel.otlp.json_encoder import escaped, pairs_of
 from agentool_otel.otlp.span_parts import NO_EVENTS, Shared, shared_json
 from agentool_otel.semconv import agentool, gen_ai
 from agentool_otel.tracing.spans import exceptions
-from agentool_otel.tracing.spans.direct_call import Direct, is_small, pairs, times
+from agentool_otel.tracing.spans.direct_call import Direct, pairs
 from agentool_otel.tracing.spans.failure import cut_off
 from agentool_otel.tracing.spans.identity import IDENTITY_KEY
 from agentool_otel.tracing.spans.requested_calls import open_answers
@@ -74,13 +74,7 @@ class _Facts(NamedTuple):
 
 
 class DirectToolSpan:
-    """The span of one direct call.
-
-    Args:
-        direct: what the direct calls of the tool share.
-        tool: what it is a call of.
-        parent: context of its parent, as `parent_for` gives it.
-    """
+    """The span of one direct call, once it has begun."""
 
     __slots__ = (
         *("beginning", "context", "direct", "facts", "first", "has_ended", "parent", "run"),
@@ -94,24 +88,27 @@ class DirectToolSpan:
     facts: _Facts
     run: Run | None
 
-    def __init__(self, direct: Direct, tool: Tool, parent: Context):
-        self.direct = direct
-        self.tool = tool
-        self.parent = parent
-        self.has_ended = False
-
-    def begin(self, bound: dict[str, Any], arguments: str | None) -> bool:
+    def begin(
+        self,
+        direct: Direct,
+        tool: Tool,
+        parent: Context,
+        bound: dict[str, Any],
+        arguments: str | None,
+    ) -> bool:
         """Begin the span; False, and nothing is done, where the call is an unusual one.
 
         Args:
+            direct: what the direct calls of the tool share.
+            tool: what it is a call of.
+            parent: context of its parent, as `parent_for` gives it.
             bound: the arguments by name.
             arguments: the same encoded under the content policy.
         """
-        direct, tool, parent = self.direct, self.tool, self.parent
         identity: Any = parent.get(IDENTITY_KEY)
-        if not is_small(arguments) or not (
-            identity is None or identity.keys().isdisjoint(direct.attributes)
-        ):
+        if arguments is not None and len(arguments) > direct.largest:
+            return False
+        if not (identity is None or identity.keys().isdisjoint(direct.attributes)):
             return False
         placed = direct.place(parent.get(SPAN_KEY)) if direct.form.accepts() else None
         start_ns = time_ns()
@@ -123,15 +120,16 @@ class DirectToolSpan:
         if identity:
             first = b"%b,%b" % (identity.json or shared_json(identity), first)
         repeats = settings.repeat_times
-        if repeats:
-            first += times(start_ns, parent_id)
+        if repeats and parent_id:
+            first += direct.times_below % (start_ns, parent_id)
+        elif repeats:
+            first += direct.times % start_ns
         call_id: str | None = None
         if open_answers:
             call_id = requested_id(parent, tool.name, lambda: loads(encode(bound)))
             if call_id is not None:
                 first += _CALL_ID % escaped(call_id)
         run: Any = parent.get(RUN_KEY)
-        self.run = run
         index: int | None = None
         if run is not None:
             run.tool_calls += 1
@@ -144,11 +142,10 @@ class DirectToolSpan:
             settings.last_call = context
         if arguments is not None:
             first += _ARGUMENTS % escaped(arguments)
-        self.first = first
-        self.facts = _Facts(identity, start_ns, parent_id, repeats, call_id, index, arguments)
-        self.span, self.context = direct.start(parent, placed, start_ns, self.facts)
-        self.beginning = direct.beginning(placed, start_ns)
-        direct.form.started(self.span, context[1], self.beginning, first)
+        facts = _Facts(identity, start_ns, parent_id, repeats, call_id, index, arguments)
+        self.direct, self.tool, self.parent, self.run = direct, tool, parent, run
+        self.first, self.facts, self.has_ended = first, facts, False
+        self.span, self.context, self.beginning = direct.start(parent, placed, facts, first)
         return True
 
     def end(self, result: str | None) -> bool:
@@ -159,10 +156,14 @@ class DirectToolSpan:
         """
         if self.has_ended:
             return True
-        end_ns = time_ns()
-        if not (self.direct.accepts(self.span) and is_small(self.facts.arguments, result)):
+        end_ns, direct = time_ns(), self.direct
+        if result is not None and len(result) > direct.largest:
             return False
-        if end_ns <= 0:
+        span = self.span
+        is_touched = len(vars(span)) != span.agentool_members
+        if end_ns <= 0 or is_touched or settings.writer is not direct.writer:
+            return False
+        if not direct.form.accepts():  # it goes elsewhere
             return False
         self.has_ended = True
         try:

@@ -82,8 +82,8 @@ def test_a_direct_call_takes_few_functions(tmp_path: Path, way: str) -> None:
     )
     tool, run = json.loads(printed.stdout)
     # One of them is for older SDKs, which cannot be asked whether a tracer is enabled.
-    assert len(tool) <= (57 if way == "sent" else 39), tool
-    assert len(run) <= (65 if way == "sent" else 51), run
+    assert len(tool) <= (37 if way == "sent" else 31), tool
+    assert len(run) <= (45 if way == "sent" else 41), run
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
 from agentool_otel.otlp.log_record import LogRecord
-from agentool_otel.otlp.protobuf_encoder import encode_log, encode_span
+from agentool_otel.otlp.protobuf_encoder import WholeRequests, encode_log, encode_span, is_whole
 from agentool_otel.tracing.export.disk.frames import (
     SentMark,
     Stretches,
@@ -141,3 +141,17 @@ def test_marks_name_the_frames_that_were_sent(
     path.chmod(0o600)
     result = sent_stretches(path, marks)
     assert {n for n, start in enumerate(starts[:-1]) if start in result} == sent
+
+
+@given(st.lists(st.binary(max_size=3), max_size=4), st.integers(0, 5000), st.data())
+def test_a_request_is_whole_or_not_whatever_came_before(
+    noise: list[bytes], size: int, data: st.DataObject
+) -> None:
+    """The faster check gives the answer of the full one, also where only a few bytes differ."""
+    whole = WholeRequests()
+    assert whole.has(encode_span(span_with({"text": "x" * 300})))
+    request = encode_span(span_with({"text": "x" * size}))
+    for piece in noise:
+        at = data.draw(st.integers(0, len(request)))
+        request = request[:at] + piece + request[at + data.draw(st.integers(0, 3)) :]
+    assert whole.has(request) == is_whole(request)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agentool_otel.ground.ownership import open_own
-from agentool_otel.otlp.protobuf_encoder import is_whole, span_of
+from agentool_otel.otlp.protobuf_encoder import WholeRequests, is_whole, span_of
 from agentool_otel.otlp.varints import from_bytes
 
 __all__ = [
@@ -161,6 +161,7 @@ def stretches(read: Read, at: int, end: int, size: int) -> Iterator[Stretch]:
         end: the end of the file.
         size: bytes that are read at once; a larger span is read whole.
     """
+    whole = WholeRequests()
     while at < end:
         length = int.from_bytes(read(at, 4), "big")
         is_large = size < 4 + length <= min(end - at, _LARGEST)
@@ -168,7 +169,7 @@ def stretches(read: Read, at: int, end: int, size: int) -> Iterator[Stretch]:
         spans: list[bytes] = []
         after = at
         for span in frames(data):
-            if not is_whole(span):
+            if not whole.has(span):
                 break
             spans.append(span)
             after += 4 + len(span)
