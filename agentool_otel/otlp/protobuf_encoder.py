@@ -117,7 +117,7 @@ def merged(requests: Iterable[bytes]) -> bytes:
 
 
 class Shell:
-    """The resource and scope around the spans of requests, which mostly are those of the one before.
+    """The resource and scope around spans, which mostly are those of the request before.
 
     Requests of less than 4 KB have their lengths at known places, in two bytes each: to compare
     them takes a quarter of the time that reading them does.
@@ -151,7 +151,7 @@ class Shell:
         at, begin, whole = self._at, self._begin, len(request)
         size = whole - begin - self.behind
         if (
-            128 <= size
+            size >= 128
             and whole < _SHORT
             and request[begin - 2 : begin] == _lengths[size]
             and request[at - 2 : at] == _lengths[size + self._scoped]
