@@ -55,7 +55,10 @@ _float64 = struct.Struct("<d").pack
 
 
 _SHORT = 1 << 12
-LENGTHS = _lengths = [to_bytes(n) for n in range(_SHORT)]
+LENGTHS = _lengths = [
+    *(bytes((n,)) for n in range(0x80)),
+    *(bytes((n & 0x7F | 0x80, n >> 7)) for n in range(0x80, _SHORT)),
+]
 """Small numbers as varints, by number."""
 
 
