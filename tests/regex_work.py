@@ -78,7 +78,7 @@ class CountedPattern:
         return match
 
     def findall(self, text: str) -> list[Any]:
-        return [match[match.re.groups and 1] for match in self.finditer(text)]
+        return [match[match.re.groups and 1] or "" for match in self.finditer(text)]
 
     def finditer(self, text: str, at: int = 0) -> Iterator[re.Match[str]]:
         while at <= len(text) and (match := self.search(text, at)) is not None:

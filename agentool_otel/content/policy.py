@@ -11,19 +11,15 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
-import orjson
 
-from agentool_otel.content.encoding.encoder import as_text, encode, encode_known, jsonable, look
+from agentool_otel.content.encoding.encoder import as_text, encode, jsonable
 from agentool_otel.content.fitting.fitter import NO_CUTS, SIZES, Cut, Sizes, Store, fit
 from agentool_otel.content.masking.credentials import (
     HARMLESS,
     MASK,
-    holds_secret,
-    mask_json,
     mask_name,
     mask_text,
     masked,
-    suspicious,
 )
 from agentool_otel.ground import environment
 from agentool_otel.ground.interruptions import let_through
@@ -200,14 +196,7 @@ class Policy(msgspec.Struct, frozen=True):
         """
         if not self.capture:
             return None
-        plain = look(value)
-        try:
-            text = encode_known(value, None) if plain is None else orjson.dumps(value).decode()
-        except TypeError:  # lone surrogates, integers above 64 bits
-            text = encode_known(value, None)
-        # Names in a harmless value need no look, only its texts do.
-        if holds_secret(text) if plain else suspicious(text):
-            text = mask_json(text)
+        text = masked(encode(value))
         if self.redact is None:
             return text
         changed = self.redacted(attribute, text)

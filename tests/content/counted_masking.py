@@ -51,6 +51,10 @@ class CountedText(str):
         _STEPS.take(1 + max(0, min(ends, len(self)) - (rfind if rfind >= 0 else begins)))
         return rfind
 
+    def encode(self, *args: Any) -> bytes:
+        _STEPS.take(len(self))
+        return super().encode(*args)
+
     def startswith(self, part: Any, *at: Any) -> bool:
         _STEPS.take(len(part))
         return super().startswith(part, *at)

@@ -30,7 +30,7 @@ _SAME = (
 )
 """Beginnings whose expression is that of another one."""
 STARTS = (
-    *(start for start, _, _ in _SHAPES if not start.startswith(_SAME)),
+    *(shape.start for shape in _SHAPES if not shape.start.startswith(_SAME)),
     "xoxb-",
     "dop_v1_",
     *KEYS,

@@ -85,7 +85,7 @@ def test_a_new_value_test_of_names_raises(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_new_value_test_of_shapes_raises(monkeypatch: pytest.MonkeyPatch) -> None:
-    shape = ("zz-", re.compile("zz-[a-z]{9}"), str.islower)
+    shape = credential_shapes._Shape("zz-", re.compile("zz-[a-z]{9}"), str.islower)
     monkeypatch.setattr(credential_shapes, "_SHAPES", (shape,))
     with pytest.raises(Untranslatable, match="zz-"):
         looks()
@@ -99,7 +99,7 @@ def test_a_new_value_test_of_grammars_raises(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_new_row_is_a_new_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
-    shape = ("zz-", re.compile("zz-[a-z]{9}"), None)
+    shape = credential_shapes._Shape("zz-", re.compile("zz-[a-z]{9}"), None)
     monkeypatch.setattr(credential_shapes, "_SHAPES", (*credential_shapes._SHAPES, shape))
     assert any(re.fullmatch(look.patterns[0].encode(), b"zz-abcdefghi") for look in looks())
 

@@ -14,6 +14,7 @@ from urllib.parse import quote
 from tests.security.assembled_texts import assembled
 from tests.security.masking_examples import CREDENTIALS, HARMLESS
 from tests.security.named_examples import NAMED, ORDINARY, PROGRAMS
+from tests.security.vendor_keys import LOOK_ALIKES, VENDOR_KEYS
 
 __all__ = ["mutated_texts"]
 
@@ -35,7 +36,12 @@ def _examples() -> tuple[str, ...]:
     )
     texts = [
         *(example.text for example in (*CREDENTIALS, *NAMED)),
-        *(text for texts in (HARMLESS, ORDINARY, *PROGRAMS.values()) for text in texts),
+        *(f"401 for {key} at startup" for key in VENDOR_KEYS.values()),
+        *(
+            text
+            for texts in (HARMLESS, ORDINARY, LOOK_ALIKES, *PROGRAMS.values())
+            for text in texts
+        ),
         *(literal for literal in literals if 4 <= len(literal) <= 2000),
     ]
     return tuple(dict.fromkeys(texts))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentool_otel.content.masking.credentials import mask_any, mask_text, masked
 from agentool_otel.ground.json_codec import dumps
 from tests.security.masking_examples import CREDENTIALS, HARMLESS, IN_CLEAR, made
+from tests.security.mutated_texts import mutated_texts
 from tests.security.named_examples import NAMED, ORDINARY, PROGRAMS
 
 pytestmark = pytest.mark.usefixtures("every_search")
@@ -47,7 +48,48 @@ def test_a_text_is_masked_the_same_in_nested_json(
     assert out_of_json(masked(encoded), levels) == mask_text(text)
 
 
-@given(st.sampled_from(["password", "api_key", "token"]), st.integers(1, 3), st.data())
+@given(
+    st.sampled_from(["password", "api_key", "token", "contraseña", "пароль"]),
+    st.sampled_from(["Xk29vTqhunterXk29vTq"]),
+    st.integers(1, 10),
+    st.booleans(),
+    st.booleans(),
+)
+def test_a_member_is_masked_at_every_depth(
+    name: str, value: str, levels: int, ascii_only: bool, blanks: bool
+) -> None:
+    separators = (" , ", " : ") if blanks else (",", ":")
+    text = json.dumps({name: value}, ensure_ascii=ascii_only, separators=separators)
+    for _ in range(levels):
+        text = json.dumps({"note": text}, ensure_ascii=ascii_only, separators=separators)
+    assert "Xk29" not in masked(text)
+
+
+@given(st.integers(0, 1 << 32), st.integers(1, 6))
+@settings(max_examples=60)
+def test_a_document_is_masked_the_same_in_another_one(seed: int, levels: int) -> None:
+    """What parsing the text of a document masks, no cheap test before it passes over."""
+    for text in mutated_texts(seed, 20):
+        document = json.dumps({"result": text, "n": 1}).encode("utf-8", "replace").decode()
+        encoded = in_json(document, levels, False)
+        assert json.loads(out_of_json(masked(encoded), levels)) == json.loads(masked(document))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '["--PASSWORD", "XK29!VTQ_HUNTER"]',
+        '["run", "--hasło-prod", "Xk29vTqhunter"]',
+        '{"note": "jelsz\\u00f3s=Xk29vTqhunter"}',
+        '{"note": "a password://%20is%20Xk29vTqhunter"}',
+        '"postgres:\\/\\/ada:Xk29vTqhunter@db.example.com"',
+    ],
+)
+def test_json_that_a_cheap_test_passed_over_is_masked(text: str) -> None:
+    assert "29v" not in masked(text).lower()
+
+
+@given(st.sampled_from(["password", "api_key", "token"]), st.integers(1, 6), st.data())
 def test_a_name_whose_letters_are_escaped_is_the_same_name(
     name: str, levels: int, data: st.DataObject
 ) -> None:

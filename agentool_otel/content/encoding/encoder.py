@@ -26,7 +26,6 @@ from agentool_otel.content.encoding.introspection import (
     unencodable,
 )
 from agentool_otel.content.encoding.library_kinds import declared_fields, of_libraries
-from agentool_otel.content.masking.credentials import HARMLESS, NAMES, harmless
 from agentool_otel.ground.interruptions import let_through
 from agentool_otel.ground.json_codec import dumps, loads
 from agentool_otel.semconv.marks import MARK_LENGTH, MARK_TRUNCATED, TRUNCATED_TEXT
@@ -34,12 +33,10 @@ from agentool_otel.semconv.marks import MARK_LENGTH, MARK_TRUNCATED, TRUNCATED_T
 __all__ = [
     "LIMITS",
     "Limits",
-    "Plain",
     "as_text",
     "encode",
-    "encode_known",
+    "is_plain",
     "jsonable",
-    "look",
 ]
 
 
@@ -57,14 +54,15 @@ class Limits(NamedTuple):
 
 LIMITS = Limits()
 
-Plain = bool | None
-"""Of a value: None, it is not plain JSON, or too large to be sure; False, it is plain JSON; True,
-it is, and all of its member names are known to be harmless."""
-
 
 def encode(value: Any, limits: Limits = LIMITS) -> str:
     """Return a value as JSON text, non-ASCII characters unescaped."""
-    return encode_known(value, look(value, limits), limits)
+    if is_plain(value, limits):
+        try:
+            return orjson.dumps(value).decode()
+        except TypeError:  # lone surrogates, integers above 64 bits, names that are no text
+            pass
+    return dumps(_Walk(limits).copy(value))
 
 
 def jsonable(value: Any) -> Any:
@@ -79,18 +77,9 @@ def as_text(value: Any) -> str:
     return encode(value)
 
 
-def encode_known(value: Any, plain: Plain, limits: Limits = LIMITS) -> str:
-    """The same, of a value that `look` has seen before."""
-    if plain is not None:
-        try:
-            return orjson.dumps(value).decode()
-        except TypeError:  # lone surrogates, integers above 64 bits
-            pass
-    return dumps(_Walk(limits).copy(value))
-
-
-def look(value: Any, limits: Limits = LIMITS) -> Plain:
-    """Return whether a value is plain JSON, so that encoding it runs nothing but orjson.
+def is_plain(value: Any, limits: Limits = LIMITS) -> bool:
+    """Return whether a value is plain JSON and not large, so that encoding it runs nothing but
+    orjson.
 
     Every traced call comes through here, hence one loop with hardly a call in it. Types are
     compared by identity alone, because `==` and `hash` of a class may be the user's. It goes level
@@ -102,9 +91,7 @@ def look(value: Any, limits: Limits = LIMITS) -> Plain:
     """
     kind = type(value)
     if not (kind is dict or kind is list or kind is tuple):
-        return _look_at_scalar(value, limits)
-    plain = True
-    join, shapes = NAMES, HARMLESS
+        return _is_plain_scalar(value, limits)
     room, depth = limits.characters, limits.depth
     opened = 0
     ids: set[int] = set()
@@ -115,12 +102,7 @@ def look(value: Any, limits: Limits = LIMITS) -> Plain:
             for container in level:
                 count = len(container)
                 room -= count << 6
-                if type(container) is dict:
-                    if plain and (count > _MANY or join(container) not in shapes):
-                        plain = harmless(container)
-                    members = container.values()
-                else:
-                    members = container
+                members = container.values() if type(container) is dict else container
                 for member in members:
                     kind = type(member)
                     if kind is str:
@@ -129,36 +111,34 @@ def look(value: Any, limits: Limits = LIMITS) -> Plain:
                         below.append(member)
                     elif kind is float:
                         if member - member != 0.0:  # NaN and infinity, null to orjson
-                            return None
+                            return False
                     elif kind is int or kind is bool or member is None:
                         continue
                     elif kind is list or kind is tuple:
                         below.append(member)
                     else:
-                        return None
+                        return False
             depth -= 1
             if room < 0 or depth < 0:
-                return None
+                return False
             level = below
             opened += len(level)
             if opened > _OPENED and _repeats(level, ids):
-                return None
-    except (TypeError, RuntimeError) as error:  # a name that is no text; a dict that was changed
+                return False
+    except RuntimeError as error:  # a dict that was changed
         let_through(error)
-        return None
-    return plain
+        return False
+    return True
 
 
-def _look_at_scalar(value: Any, limits: Limits) -> Plain:
+def _is_plain_scalar(value: Any, limits: Limits) -> bool:
     kind = type(value)
     if kind is str:
-        return True if len(value) <= limits.characters else None
+        return len(value) <= limits.characters
     finite = kind is float and value - value == 0.0
-    return True if finite or kind is int or kind is bool or value is None else None
+    return finite or kind is int or kind is bool or value is None
 
 
-_MANY = 512
-"""Members of a dict whose names together are too long to be in `HARMLESS`."""
 _OPENED = 1024
 """Containers from which on repetitions are looked for."""
 

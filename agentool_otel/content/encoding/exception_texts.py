@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any, cast
 
-from agentool_otel.content.encoding.encoder import as_text, encode, look
+from agentool_otel.content.encoding.encoder import as_text, encode, is_plain
 from agentool_otel.content.encoding.introspection import (
     class_dict,
     class_name,
@@ -101,7 +101,7 @@ _MEMBER: Any = type(vars(OSError)["errno"])
 
 
 def _is_plain(value: Any) -> bool:
-    return any(type(value) is scalar for scalar in _SCALARS) or look(value) is not None
+    return any(type(value) is scalar for scalar in _SCALARS) or is_plain(value)
 
 
 def _text_of_args(error: BaseException) -> str:

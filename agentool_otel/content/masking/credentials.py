@@ -18,20 +18,13 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable
 from typing import Any
 
-from agentool_otel.content.masking.assignments import (
-    assigns,
-    assigns_in_json,
-    ends_column,
-    find_assignments,
-    may_name,
-)
+from agentool_otel.content.masking.assignments import assigns, find_assignments
 from agentool_otel.content.masking.command_lines import in_arguments
-from agentool_otel.content.masking.credential_shapes import find_shapes, may_hold
+from agentool_otel.content.masking.credential_shapes import find_shapes
 from agentool_otel.content.masking.grammars import (
     PRIVATE_MEMBERS,
     find_introduced,
     may_introduce,
-    may_name_value,
 )
 from agentool_otel.content.masking.prefilter.look import is_loaded, sees
 from agentool_otel.content.masking.references import refers
@@ -53,7 +46,6 @@ __all__ = [
     "NAMES",
     "distinct",
     "harmless",
-    "holds_secret",
     "is_secret_value",
     "mask_any",
     "mask_name",
@@ -62,13 +54,14 @@ __all__ = [
     "masks",
     "names_secret",
     "prepare",
-    "suspicious",
     "value_test",
 ]
 
 HARMLESS: set[str] = set()
 """Member names seen before that name no credential, and sets of them, as `NAMES` gives them. Less
 than 3 MB: `_KNOWN` texts at most, of the longest `_LONGEST_SHAPE` characters."""
+_BESIDE = frozenset(("args", "value", "Value"))
+"""Members whose value another member may name."""
 _KNOWN = 4096
 _LONGEST_SHAPE = 512
 _LONGEST_NAME = 64
@@ -89,69 +82,33 @@ masks = _Count()
 
 
 def harmless(members: dict[str, Any]) -> bool:
-    """Return whether no member has the name of a credential. Records repeat their shapes: once a
-    shape is found harmless, `NAMES` of one is in `HARMLESS`.
+    """Return whether no member has the name of a credential, or may hold one that another member
+    names. Records repeat their shapes: once a shape is found harmless, `NAMES` of one is in
+    `HARMLESS`.
 
     Raises:
         TypeError: if a name is not text.
     """
     shape = NAMES(members)
     if len(shape) > _LARGE:
-        return not has_word(shape) and not may_hold(shape)
+        return not (has_word(shape) or find_shapes(shape) or "args" in shape or "alue" in shape)
     names = set(shape.split("\0"))
-    if not HARMLESS.issuperset(names) and _new_secret(names):
+    if not _BESIDE.isdisjoint(names) or (not HARMLESS.issuperset(names) and _new_secret(names)):
         return False
     if len(shape) <= _LONGEST_SHAPE:
         _remember({shape})
     return True
 
 
-def suspicious(text: str) -> bool:
-    """Return whether JSON text may contain a credential: a cheap test before the expensive one.
-
-    It stands on the path of every traced call, behind the look of the prefilter.
-    """
-    return sees(text) and _is_suspicious(text)
-
-
-def _is_suspicious(text: str) -> bool:
-    """The same without a prefilter. Splitting at the end of member names and looking those up costs
-    a fifth of searching the text for every word that names a credential.
-    """
-    if len(text) > _LARGE and _DEEP not in text:
-        return may_hold(text) or may_name(text) or may_introduce(text)
-    before = text.split('":')
-    before.pop()  # behind the last one is no name: that part of a payload is new every time
-    names = {part[part.rfind('"') + 1 :] for part in before}
-    if not HARMLESS.issuperset(names) and _new_secret(names):
-        return True
-    return may_hold(text) or assigns_in_json(text) or may_introduce(text)
-
-
-def holds_secret(text: str) -> bool:
-    """The same of JSON text of ours whose own member names are known to be harmless."""
-    return sees(text) and _holds_secret(text)
-
-
-def _holds_secret(text: str) -> bool:
-    return (
-        may_hold(text)
-        or assigns_in_json(text)
-        or may_name_value(text)
-        or (("|" in text or "\n" in text or "\\" in text) and ends_column(text))
-    )
-
-
 def _new_secret(names: set[str]) -> bool:
     """Check new member names, and remember the harmless ones: those that neither name a credential
     nor contain one.
     """
-    # A name in a string of the string's own JSON is found by `assigns_in_json`.
-    new = {name for name in names - HARMLESS if name[-1:] != "\\" or name.endswith(_DEEP)}
+    new = names - HARMLESS
     together = NAMES(new)
     if has_word(together) and any(names_secret(name) or find_assignments(name) for name in new):
         return True
-    if may_hold(together) and any(find_shapes(name) for name in new):
+    if find_shapes(together):
         return True
     _remember({name for name in new if len(name) <= _LONGEST_NAME})
     return False
@@ -170,8 +127,6 @@ def _remember(names: set[str]) -> None:
 
 _LARGE = 16_384
 """Characters from which names are not looked up: a payload of records has many."""
-_DEEP = "\\" * 8
-"""Text behind names that are nested four levels deep: too expensive to check at each part's end."""
 
 
 _PREPARING = 'it\'s 1-a_b.c, "d e"; --f -g <h> K:$2|~ i=j\\n- k: v\nb'
@@ -180,38 +135,31 @@ _PREPARING = 'it\'s 1-a_b.c, "d e"; --f -g <h> K:$2|~ i=j\\n- k: v\nb'
 
 def prepare() -> None:
     """Compile the expressions that nearly every text needs, so that no traced call waits for it."""
-    _mask_found(_PREPARING, _SEARCHES)
-    _is_suspicious(dumps({"text": _PREPARING}))
-    _holds_secret(dumps({"text": _PREPARING}))
+    _mask_found(_PREPARING)
     names_secret("text_1")
 
 
 def masked(text: str) -> str:
-    """Mask the credentials in JSON text."""
-    return mask_json(text) if suspicious(text) else text
+    """Mask the credentials in JSON text; text that is no JSON is masked as plain text."""
+    return _mask_json(text) if sees(text) else text
 
 
 def mask_text(text: str) -> str:
     """Mask the credentials in plain text: an error's message, a stack trace, a URL."""
-    return _mask_found(text, _SEARCHES) if sees(text) else text
+    return _mask_found(text) if sees(text) else text
 
 
 _Search = Callable[[str], list[tuple[int, int]]]
 _SEARCHES: tuple[_Search, ...] = (find_shapes, find_assignments, find_introduced)
+_MAY_FIND = (find_shapes, assigns, may_introduce)
+"""Whether each of them may find something in one of the lines of a text."""
 
 
-def _mask_found(text: str, searches: tuple[_Search, ...]) -> str:
+def _mask_found(text: str, searches: tuple[_Search, ...] = _SEARCHES) -> str:
     for search in searches:
         if spans := search(text):
             text = _cut(text, spans)
     return text
-
-
-def _searches_in(text: str) -> tuple[_Search, ...]:
-    """Return the searches that may find something in a part of a text."""
-    introduces = may_introduce(text) or ("{" in text and "kty" in text)
-    may_find = (bool(find_shapes(text)), assigns(text), introduces)
-    return tuple(search for search, may in zip(_SEARCHES, may_find, strict=True) if may)
 
 
 def mask_name(name: str) -> str:
@@ -240,46 +188,44 @@ def mask_any(text: str) -> str:
     return masked(text) if text[:1] in ("{", "[") else mask_text(text)
 
 
-def mask_json(text: str, depth: int = 0) -> str:
-    """Mask suspicious JSON text; text that turns out to be no JSON is masked as plain text.
-
-    Args:
-        text: that may be JSON.
-        depth: how many other JSON texts it stands in, one inside the other.
-    """
+def _mask_json(text: str, searches: tuple[_Search, ...] = _SEARCHES) -> str:
+    """Mask JSON text; in text that is no JSON these searches may find something."""
     try:
         value = loads(text)
     except ValueError:
-        return _mask_found(text, _SEARCHES)
-    clean, changed = mask_value(value, depth)
+        return _mask_found(text, searches)
+    clean, changed = mask_value(value)
     return dumps(clean) if changed else text
 
 
-def mask_value(root: Any, depth: int = 0) -> tuple[Any, bool]:
-    """Mask a JSON value in place, without recursion; return it, and whether anything was masked."""
+def mask_value(root: Any) -> tuple[Any, bool]:
+    """Mask a JSON value in place; return it, and whether anything was masked.
+
+    Strings that are JSON themselves are read as well. Each level of these at least doubles the
+    backslashes before a quote, so there are no more of them than the length has binary digits.
+    """
     holder = [root]
     containers, texts, changed = _mask_named(holder)
-    # Looked at together, many cost a fifth of what each costs by itself; not behind a prefilter.
-    together, searches = "", _SEARCHES
-    if len(texts) > _FEW and not is_loaded():
+    searches, one = _SEARCHES, len(texts) == 1  # which the prefilter has seen
+    # Without a prefilter they are searched together, because most have no credential.
+    if not one and not is_loaded():
         together = "\n".join(("", *texts))
-        searches = _searches_in(together)
-    if not searches and "\n{" not in together and "\n[" not in together:
-        return holder[0], changed
+        searches = tuple(
+            search for search, may in zip(_SEARCHES, _MAY_FIND, strict=True) if may(together)
+        )
+        if not searches and "\n{" not in together and "\n[" not in together:
+            return holder[0], changed
     for container in containers:
         for key, value in _members(container):
-            if isinstance(value, str):
-                clean = _mask_member(value, searches, depth + 1)
+            if isinstance(value, str) and (one or sees(value)):
+                if value[:1] in ("{", "["):
+                    clean = _mask_json(value, searches)
+                else:
+                    clean = _mask_found(value, searches)
                 if clean != value:
                     container[key] = clean
                     changed = True
     return holder[0], changed
-
-
-_FEW = 8
-"""Texts of a JSON value that are not worth being put together."""
-_DEEPEST = 8
-"""Levels of JSON in the strings of JSON that are read: at each, all that is below is read again."""
 
 
 def _mask_named(holder: list[Any]) -> tuple[list[Any], list[str], bool]:
@@ -296,10 +242,10 @@ def _mask_named(holder: list[Any]) -> tuple[list[Any], list[str], bool]:
                 if "kty" in container:
                     for name in PRIVATE_MEMBERS:
                         _mask(container, name, looks_random)
-            if "args" in container:
-                _mask_arguments(container["args"], container.get("command"))
-            if "value" in container or "Value" in container:
-                _mask_value_beside_name(container)
+                if "args" in container:
+                    _mask_arguments(container["args"], container.get("command"))
+                if "value" in container or "Value" in container:
+                    _mask_value_beside_name(container)
         else:
             if len(container) == 2:
                 _mask_pair(container)
@@ -374,23 +320,6 @@ def _mask(container: Any, at: Any, judge: ValueTest) -> None:
 
 def _members(container: Any) -> Iterable[tuple[Any, Any]]:
     return container.items() if isinstance(container, dict) else enumerate(container)
-
-
-def _mask_member(text: str, searches: tuple[_Search, ...], depth: int) -> str:
-    """Mask a string in JSON, which may be JSON itself: one that is suspicious, and deeper than any
-    is read, is withheld.
-
-    Args:
-        text: the string.
-        searches: what may find a credential in it where it is none.
-        depth: how many other JSON texts it stands in.
-    """
-    if text[:1] in ("{", "[") and _is_suspicious(text):
-        if depth <= _DEEPEST:
-            return mask_json(text, depth)
-        masks.masked += 1
-        return MASK
-    return _mask_found(text, searches) if sees(text) else text
 
 
 def _may_name_secret(members: dict[Any, Any]) -> bool:

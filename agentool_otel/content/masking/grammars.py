@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from agentool_otel.content.masking.assignments import ends_column, is_masked, quoted_value, value_at
+from agentool_otel.content.masking.assignments import is_masked, quoted_value, value_at
 from agentool_otel.content.masking.command_lines import MAY_BE_OPTION, in_commands
 from agentool_otel.content.masking.secret_names import (
-    ANY_SCRIPT,
     ValueTest,
     has_common_word,
     has_word,
@@ -23,7 +22,7 @@ from agentool_otel.content.masking.secret_names import (
 )
 from agentool_otel.ground import lazy_re as re
 
-__all__ = ["PRIVATE_MEMBERS", "find_introduced", "may_introduce", "may_name_value"]
+__all__ = ["PRIVATE_MEMBERS", "find_introduced", "may_introduce"]
 
 _Span = tuple[int, int]
 
@@ -176,22 +175,8 @@ _BESIDE_NAME = tuple(
 """Each begins with letters that are looked for as fast as a word is."""
 
 
-def _as_escapes(word: str) -> str:
-    """Return an expression for a word in JSON, at any level, that begins behind the backslash of
-    its first escape."""
-    first = next(at for at, letter in enumerate(word) if not letter.isascii())
-    letters = (item if item.isascii() else rf"\\+u(?i:{ord(item):04x})" for item in word[first:])
-    return "".join(letters).removeprefix("\\\\+u")
-
-
-_FORMS = {form for item in ANY_SCRIPT for form in (item, item.upper(), item.capitalize())}
 _NO_LM_HASH = "aad3b435b51404ee"
 """Half of the LM hash that stands where there is none, as in Windows since 2008."""
-_ESCAPED = re.compile(
-    r"\\u(?:00[2-7]|(?:00a0|202f) ?:|(?i:ff1a)|"
-    rf"(?:{'|'.join(sorted(map(_as_escapes, _FORMS)))})(?!\w))"
-)
-"""A printable character of ASCII in JSON that had no need to be escaped, or a word that did."""
 _DASHED = re.compile(
     rf"-(?=[A-Za-z\-])(?:{MAY_BE_OPTION}|mask::|server (?:community|host|key)|shared-key |psk |"
     r"string (?<=key-string ))"
@@ -200,29 +185,34 @@ _TAGGED = re.compile(r"</[\w:.\-]{0,30}?(?i:pass|pwd|secret|token|key|cred|auth|
 _LISTED = re.compile(
     r"\[\s{0,3}\\*[\"'][\w.\-]{2,60}\\*[\"']\s{0,3},\s{0,3}\\*[\"'][^\"'\\]{4,4096}\\*[\"']\s{0,3}\]"
 )
-_QUOTED = re.compile(r"'(?<=[dD] ')")
+_QUOTED = re.compile(r"'(?<=(?:word|WORD) ')")
+_VALUE = re.compile(r"alue(?=(?:\\*[\"'])?\s{0,3}[:=])")
 
 
 def may_introduce(text: str) -> bool:
-    """Return whether a text, or text inside its JSON, may contain a credential with such a name."""
-    return may_name_value(text) or ends_column(text)
+    """Return whether a text may contain a credential with such a name."""
+    return (
+        may_name_value(text)
+        or "|" in text
+        or any(_columns(line) is not None for line in _headings(text).values())
+        or ("{" in text and "kty" in text)
+    )
 
 
 def may_name_value(text: str) -> bool:
-    """The same of all grammars but tables, which `ends_column` looks for."""
+    """The same of all grammars but tables and web keys."""
     return (
         ("-" in text and _DASHED.search(text) is not None)
         or ("<" in text and _TAGGED.search(text) is not None)
         or ("'" in text and _QUOTED.search(text) is not None)
-        or (text.find("[", text[:2] == "[{") >= 0 and _LISTED.search(text) is not None)
-        or ("\\" in text and "\\u" in text and _ESCAPED.search(text) is not None)
-        or (("v" in text or "V" in text) and "alue" in text and _names_value(text))
+        or ("[" in text and _LISTED.search(text) is not None)
+        or (_VALUE.search(text) is not None and _names_value(text))
         or ("D" in text and "DENTIFIED " in text)
         or ("f" in text and "dentified by" in text)
         or ("5" in text and (":5432:" in text or _NO_LM_HASH in text))
         or ("*" in text and ":*:" in text)
         or ("w" in text and "machine " in text)
-        or ("=" in text and "variable " in text)
+        or ("{" in text and "variable " in text)
         or ("#" in text and "##vso[" in text)
         or ("|" in text and "chpasswd" in text)
     )
@@ -240,11 +230,10 @@ def _names_value(text: str) -> bool:
 
 def find_introduced(text: str) -> list[_Span]:
     """Return the positions of values with such an introduction; some may overlap."""
-    columns, named = ends_column(text), may_name_value(text)
-    spans = list(_named_values(text)) if named else []
-    if columns:
-        if "|" in text:
-            spans += _values_of_row(_CELL_BEHIND, text)
+    spans = list(_named_values(text)) if may_name_value(text) else []
+    if "|" in text:
+        spans += _values_of_row(_CELL_BEHIND, text)
+    if "\n" in text:
         spans += _in_columns(text)
     if "{" in text and "kty" in text:
         spans += _in_web_keys(text)
@@ -325,8 +314,6 @@ def _in_web_keys(text: str) -> Iterator[_Span]:
 _WEB_KEY_VALUE = re.compile(r"[A-Za-z0-9_\-]+")
 _DELIMITERS = "|\t,;"
 _CELL = r"[\"' \t]{0,9}[A-Za-z][\w.\-]{0,40}(?: [\w.\-]{1,20})?[\"' \t]{0,40}"
-_HEADING = re.compile(rf"\n\|?{_CELL}[|\t,;]")
-"""The first cell of a line that may name columns."""
 _CELLS = re.compile(_CELL)
 _LONGEST_HEADING = 2000
 
@@ -340,31 +327,50 @@ class _Columns(NamedTuple):
     judges: dict[int, ValueTest]
 
 
+_NO_SIGNS = bytes(
+    code for code in range(256) if chr(code).isalnum() or code >= 128 or chr(code) in "_.-\"' \r"
+)
+_SIGNS = bytes(
+    code if chr(code) == "\n" else ord("," if chr(code) in _DELIMITERS else "(")
+    for code in range(256)
+)
+_MAY_BE_HEADING = re.compile(r"\n,+\n[^\n,]*,")
+
+
+def _headings(text: str) -> dict[int, str]:
+    """Return the lines that have nothing but cells and delimiters, by number; most texts have none
+    before a line with a delimiter."""
+    encoded = text.encode("utf-8", "surrogatepass")
+    signs = "\n" + encoded.translate(_SIGNS, _NO_SIGNS).decode("ascii")
+    if _MAY_BE_HEADING.search(signs) is None:
+        return {}
+    numbered = zip(signs[1:].split("\n"), text.split("\n"), strict=True)
+    return {
+        number: line
+        for number, (delimiters, line) in enumerate(numbered)
+        if delimiters and not delimiters.strip(",") and has_common_word(line)
+    }
+
+
 def _in_columns(text: str) -> Iterator[_Span]:
     """Yield the cells of tables whose heading names a credential. Source: RFC 4180."""
-    text = f"\n{text}"
-    at = 0
-    while (heading := _HEADING.search(text, at)) is not None:
-        at = _end_of_line(text, heading.start() + 1)
-        columns = _columns(text[heading.start() + 1 : at])
-        while columns is not None and at < len(text):
-            end = _end_of_line(text, at + 1)
-            line = text[at + 1 : end]
-            if line.count(columns.delimiter) != columns.signs:
-                break
-            yield from _cells(line, at, columns)
-            at = end
-
-
-def _end_of_line(text: str, at: int) -> int:
-    end = text.find("\n", at)
-    return len(text) if end < 0 else end
+    headings = _headings(text)
+    if not headings:
+        return
+    columns: _Columns | None = None
+    begins = 0
+    for number, line in enumerate(text.split("\n")):
+        if columns is not None and line.count(columns.delimiter) == columns.signs:
+            yield from _cells(line, begins, columns)
+        else:
+            columns = _columns(line) if number in headings else None
+        begins += len(line) + 1
 
 
 def _columns(line: str) -> _Columns | None:
-    if len(line) > _LONGEST_HEADING or not has_common_word(line):
-        return None
     delimiter = next(delimiter for delimiter in _DELIMITERS if delimiter in line)
+    if len(line) > _LONGEST_HEADING:
+        return None
     names = [name.strip("\"' \t\r") for name in line.split(delimiter)]
     if not all(_CELLS.fullmatch(name) for name in names if name):
         return None

@@ -49,17 +49,16 @@ def _unusual() -> _Rules:
     yield "escaped ASCII", r"\\+u00[2-7]"
     # These are equal to `k`, `s` and `i` where case is ignored.
     yield "other letters", superset_of("[\u212a\u017f\u0130\u0131]")
-    # JSON that is nested deeper than any is read is withheld.
-    yield "deep JSON", r"\\{100}"
 
 
 def _shapes() -> _Rules:
-    for start, pattern, judge in credential_shapes._SHAPES:
+    for start, pattern, judge, before in credential_shapes._SHAPES:
         if judge not in SHAPES:
             raise Untranslatable(f"expected a pattern for the test of {start!r}, got none")
         accepted = SHAPES[judge]
         if accepted is None:
-            yield f"shape {start}", superset(pattern)
+            rare = superset(before) if before is not None and start == "." else ""
+            yield f"shape {start}", rare + superset(pattern)
         elif "secret" in pattern.groupindex:
             yield f"shape {start}", superset(pattern, {"secret": superset_of(accepted)})
         else:
@@ -210,7 +209,6 @@ def _grammars() -> _Rules:
         elif _is_element(row):
             ending = superset_of(r"[\w.:\-]*") + any_name()
             yield row.source, superset(row.before, {"name": ending})
-    yield "escaped word", superset(grammars._ESCAPED)
     member = "|".join(grammars.PRIVATE_MEMBERS)
     private = superset_of(rf"[\"'](?:{member})\\*[\"']\s*:\s*(?:\[\s*)?\\*[\"']")
     yield "JSON Web Key", (private + RANDOM, "kty")

@@ -57,6 +57,7 @@ _BASE64 = "[A-Za-z0-9+/]"
 SHAPES: dict[ValueTest | None, str | None] = {
     None: None,
     looks_random: None,
+    credential_shapes._is_mixed: None,
     # `text[3:]` is what is behind `sk-`.
     credential_shapes._has_long_part: r"sk-[A-Za-z0-9_\-]*[A-Za-z0-9_]{16}",
     credential_shapes._is_no_word: r"(?:[A-Za-z0-9_\-.=+/~]{20}|[a-z]{0,19}[A-Z0-9_\-.=+/~])",
