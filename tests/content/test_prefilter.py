@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -15,7 +16,8 @@ import pytest
 
 from agentool_otel.content.masking import credentials
 from agentool_otel.content.masking.prefilter import database, engine
-from agentool_otel.content.masking.prefilter.look import _Prefilter, state
+from agentool_otel.content.masking.prefilter.look import _Prefilter, engine_in_use, state
+from agentool_otel.ground.read_locks import exclusive_lock
 from tests.prefilters import Look, in_force
 
 pytest.importorskip("hyperscan")
@@ -96,7 +98,7 @@ def test_nothing_is_compiled_where_the_cache_cannot_be_written(
     prefilter = _Prefilter()
     loads(prefilter)
     assert prefilter.look is None
-    assert prefilter._given_up
+    assert prefilter.given_up
 
 
 def test_a_switched_off_prefilter_loads_nothing(
@@ -117,7 +119,7 @@ def test_green_threads_are_not_stopped(quick: bytes, monkeypatch: pytest.MonkeyP
     for _ in range(300):
         prefilter.wait()
     loads(prefilter)
-    assert prefilter._given_up
+    assert prefilter.given_up
 
 
 def test_rules_without_sources_have_no_database(
@@ -179,14 +181,110 @@ def test_only_one_of_several_processes_compiles(quick: bytes) -> None:
     file = database.path()
     file.parent.mkdir(parents=True)
     unfinished = file.with_suffix(".part")
-    unfinished.touch()
-    with pytest.raises(database.Busy):
-        database.make(file)
-    prefilter = _Prefilter()
-    loads(prefilter)
-    assert not prefilter._given_up
-    os.utime(unfinished, (1, 1))  # its process was killed
+    with unfinished.open("wb") as stream, exclusive_lock(stream.fileno()):
+        with pytest.raises(database.Busy):
+            database.make(file)
+        prefilter = _Prefilter()
+        loads(prefilter)
+        assert not prefilter.given_up
+        if os.name == "posix":  # a child of the killed process has the lock as well
+            os.utime(unfinished, (1, 1))
+            assert database.make(file) == quick
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL")
+def test_a_killed_compile_does_not_hold_up_the_next(quick: bytes) -> None:
+    file = database.path()
+    program = """
+import os, signal, sys
+from pathlib import Path
+from agentool_otel.content.masking.prefilter import database, engine
+engine.compiled = lambda looks: os.kill(os.getpid(), signal.SIGKILL)
+database.make(Path(sys.argv[1]))
+"""
+    killed = subprocess.run([sys.executable, "-c", program, str(file)], check=False, timeout=60)
+    assert killed.returncode == -signal.SIGKILL
+    assert file.with_suffix(".part").exists()
     assert database.make(file) == quick
+    assert [item.name for item in file.parent.glob("prefilter-*")] == [file.name]
+
+
+def test_a_process_whose_file_is_taken_over_stores_nothing(
+    quick: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = database.path()
+
+    def taken_over(looks: object) -> bytes:
+        file.with_suffix(".part").unlink()
+        return quick
+
+    monkeypatch.setattr(engine, "compiled", taken_over)
+    with pytest.raises(database.Busy, match="taken over"):
+        database.make(file)
+    assert not file.exists()
+
+
+def old_database(folder: Path, digit: str, age_s: float) -> Path:
+    """Store a database of another version that was used so long ago."""
+    file = folder / f"prefilter-{digit * 32}.hs"
+    file.write_bytes(database._header(b"data") + b"data")
+    os.utime(file, (time.time() - age_s,) * 2)
+    return file
+
+
+def test_unused_databases_go_when_another_is_stored(quick: bytes) -> None:
+    folder = database.path().parent
+    folder.mkdir(parents=True)
+    unused, in_use = old_database(folder, "a", 90_000), old_database(folder, "b", 3600)
+    part = folder / f"prefilter-{'c' * 32}.part"
+    part.touch()
+    database.make(database.path())
+    assert {file.name for file in folder.glob("prefilter-*")} == {
+        in_use.name,
+        database.path().name,
+    }
+    assert not unused.exists()
+
+
+@pytest.mark.skipif(os.utime not in os.supports_fd, reason="needs times by descriptor")
+def test_reading_marks_a_database_as_used(quick: bytes) -> None:
+    file = database.path()
+    database.make(file)
+    os.utime(file, (1, 1))
+    assert database.read(file) == quick
+    assert time.time() - file.stat().st_mtime < 60
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX links")
+def test_files_of_others_stay_in_the_cache_folder(quick: bytes, tmp_path: Path) -> None:
+    folder = database.path().parent
+    folder.mkdir(parents=True)
+    elsewhere = old_database(tmp_path, "a", 90_000)
+    link, second = (folder / f"prefilter-{digit * 32}.hs" for digit in "bc")
+    link.symlink_to(elsewhere)
+    os.link(elsewhere, second)
+    foreign = folder / f"prefilter-{'d' * 32}.hs"
+    foreign.write_bytes(b"something else")
+    named = folder / "prefilter-notes.hs"
+    named.write_bytes(database._header(b"data") + b"data")
+    for file in (foreign, named):
+        os.utime(file, (1, 1))
+    database.make(database.path())
+    assert all(file.exists() for file in (elsewhere, second, foreign, named))
+    assert link.is_symlink()
+
+
+def test_the_engine_in_use_is_named(quick: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = f"{engine.ENGINE} {engine.installed()}"
+    with in_force(None):
+        assert engine_in_use() == (name, "not loaded yet")
+    with in_force(lambda text: True):
+        assert engine_in_use() == (name, "loaded")
+    with in_force(None):
+        monkeypatch.setenv("AGENTOOL_PREFILTER", "off")
+        assert engine_in_use() == (name, "AGENTOOL_PREFILTER switches it off")
+        monkeypatch.setattr(engine, "installed", lambda: None)
+        assert engine_in_use() == (None, "hyperscan is not installed")
 
 
 def test_another_rule_is_another_database(quick: bytes, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -93,6 +93,7 @@ def is_plain(value: Any, limits: Limits = LIMITS) -> bool:
     if not (kind is dict or kind is list or kind is tuple):
         return _is_plain_scalar(value, limits)
     room, depth = limits.characters, limits.depth
+    join = "".join
     opened = 0
     ids: set[int] = set()
     level = [value]
@@ -102,7 +103,10 @@ def is_plain(value: Any, limits: Limits = LIMITS) -> bool:
             for container in level:
                 count = len(container)
                 room -= count << 6
-                members = container.values() if type(container) is dict else container
+                members = container
+                if type(container) is dict:
+                    join(container)  # a name that is no text raises
+                    members = container.values()
                 for member in members:
                     kind = type(member)
                     if kind is str:
@@ -125,7 +129,7 @@ def is_plain(value: Any, limits: Limits = LIMITS) -> bool:
             opened += len(level)
             if opened > _OPENED and _repeats(level, ids):
                 return False
-    except RuntimeError as error:  # a dict that was changed
+    except (TypeError, RuntimeError) as error:  # a name that is no text; a dict that was changed
         let_through(error)
         return False
     return True

@@ -29,7 +29,14 @@ from agentool_otel.tracing.setup.destinations.plan import Plan
 from agentool_otel.tracing.setup.frameworks import attach, framework_names, instrumentors
 from agentool_otel.tracing.setup.provider_handover import give_way
 from agentool_otel.tracing.setup.sdk_variables import import_sdk
-from agentool_otel.tracing.setup.status import Counts, Destination, Framework, Masked, Status
+from agentool_otel.tracing.setup.status import (
+    Counts,
+    Destination,
+    Framework,
+    Masked,
+    Prefilter,
+    Status,
+)
 from agentool_otel.tracing.spans.exceptions import signals
 from agentool_otel.tracing.spans.native_spans import is_covered
 from agentool_otel.tracing.spans.settings import guarded, settings
@@ -284,6 +291,7 @@ class Runtime:
             refused_variables=environment.refused(),
             recording=None if pipeline is None else pipeline.recording,
             masking=None if self.masking is None else Masked(**self.masking.counts()),
+            prefilter=self._prefilter(),
         )
 
     def summary(self) -> dict[str, Any]:
@@ -299,6 +307,14 @@ class Runtime:
             "content": settings.policy.capture,
             "service": None if self._own is None else service.service_of(self._own),
         }
+
+    def _prefilter(self) -> Prefilter | None:
+        from agentool_otel.content.masking.prefilter.look import engine_in_use
+
+        with guarded("reading the state of the prefilter"):
+            name, detail = engine_in_use()
+            return Prefilter(engine=name, detail=detail)
+        return None
 
     def _frameworks(self) -> dict[str, Framework]:
         frameworks: dict[str, Framework] = {}

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["Counts", "Destination", "Framework", "Masked", "Status"]
+__all__ = ["Counts", "Destination", "Framework", "Masked", "Prefilter", "Status"]
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,6 +45,15 @@ class Masked(msgspec.Struct, frozen=True, kw_only=True):
     """Credentials that were masked, at capture or on their way out."""
     dropped_attributes: int
     """Attributes left out: unwanted content, and what could not be cleaned."""
+
+
+class Prefilter(msgspec.Struct, frozen=True, kw_only=True):
+    """The engine that decides which texts are searched for credentials."""
+
+    engine: str | None
+    """Name and version, as in `agentool-otel doctor`; None if it is missing."""
+    detail: str
+    """Whether this process has loaded it by now, or why not."""
 
 
 class Framework(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,9 +104,12 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     recording: str | None = None
     """The file this process records into, None before its first span or if it records none."""
     masking: Masked | None = None
+    prefilter: Prefilter | None = None
+    """None if it cannot be read."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the status as a JSON object; `recording` and `masking` are absent if unknown."""
+        """Return the status as a JSON object; `recording`, `masking` and `prefilter` are absent
+        if unknown."""
         state: dict[str, Any] = msgspec.to_builtins(self)
         state["spans"] = state["spans"] or {}
         state["logs"] |= state["logs"].pop("counts") or {}
@@ -105,7 +117,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
         return {
             name: value
             for name, value in state.items()
-            if value is not None or name not in ("recording", "masking")
+            if value is not None or name not in ("recording", "masking", "prefilter")
         }
 
     def __repr__(self) -> str:

@@ -77,11 +77,14 @@ def _frameworks(frameworks: Mapping[str, Framework]) -> str:
 
 
 def _masking(status: Status) -> str:
-    masking = status.masking
-    if masking is None:
-        return "nothing has passed yet"
-    left_out = count_text(masking.dropped_attributes, "attribute")
-    return f"{count_text(masking.masked_values, 'credential')} masked, {left_out} left out"
+    masking, prefilter = status.masking, status.prefilter
+    words = "nothing has passed yet"
+    if masking is not None:
+        left_out = count_text(masking.dropped_attributes, "attribute")
+        words = f"{count_text(masking.masked_values, 'credential')} masked, {left_out} left out"
+    if prefilter is None:
+        return words
+    return f"{words}; prefilter: {prefilter.engine or 'none'}, {prefilter.detail}"
 
 
 def _variables(refused: Mapping[str, str]) -> str:

@@ -10,7 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentool_otel.tracing.setup.status import Counts, Destination, Framework, Masked, Status
+import agentool_otel
+from agentool_otel.tracing.setup.status import (
+    Counts,
+    Destination,
+    Framework,
+    Masked,
+    Prefilter,
+    Status,
+)
+from agentool_otel.tracing.spans.settings import settings
 
 NAMES = [
     "enabled", "spans", "file", "content", "journal",
@@ -54,6 +63,7 @@ statuses = st.builds(
     recording=st.none() | words,
     masking=st.none()
     | st.builds(Masked, **dict.fromkeys(Masked.__struct_fields__, st.integers(0, 10**6))),
+    prefilter=st.none() | st.builds(Prefilter, engine=st.none() | words, detail=words),
 )
 
 
@@ -98,3 +108,25 @@ def test_a_program_prints_where_its_spans_go(
     assert lines["spans"].endswith(": 1 created, 1 exported")
     assert Path(lines["file"]).exists()
     assert lines["content"] == "captured"
+    assert "prefilter: " in lines["masking"]
+
+
+def test_a_status_names_the_engine_that_doctor_names() -> None:
+    from agentool_otel.content.masking.prefilter.look import state
+
+    status = agentool_otel.status()
+    assert status["prefilter"]["engine"] == state().engine
+    assert f"prefilter: {state().engine or 'none'}, " in str(status)
+
+
+def test_a_status_without_metadata_leaves_the_engine_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    from agentool_otel.content.masking.prefilter import engine
+
+    def unreadable() -> str:
+        raise OSError("no descriptor is left")
+
+    monkeypatch.setattr(engine, "installed", unreadable)
+    monkeypatch.setattr(settings, "strict", False)
+    status = agentool_otel.status()
+    assert status.prefilter is None
+    assert "prefilter" not in status

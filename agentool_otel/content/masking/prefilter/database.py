@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from agentool_otel.content.masking.prefilter import engine
 from agentool_otel.ground.environment import cache_folder
 from agentool_otel.ground.ownership import NotOurs, create_own, open_own, why_untrusted
 from agentool_otel.ground.private_folders import make_private_folder
+from agentool_otel.ground.read_locks import LocksUnsupported, exclusive_lock
 
 __all__ = ["Busy", "make", "path", "read"]
 
@@ -25,7 +28,11 @@ _BEGINS = b"agentool-otel prefilter 1\n"
 _LARGEST = 1 << 26
 """Bytes of a file that is read."""
 _ABANDONED_S = 120
-"""Age of an unfinished file whose process must have ended."""
+"""Age of an unfinished file whose process must have ended, where a lock does not tell."""
+_UNUSED_S = 86_400
+"""Seconds after which a database counts as one of an old version: several versions of this package,
+of Python and of the engine share the folder."""
+_NAME = re.compile(r"prefilter-[0-9a-f]{32}\.(?:hs|part)")
 
 
 class Busy(OSError):
@@ -53,17 +60,23 @@ def path() -> Path:
 
 
 def read(file: Path) -> bytes | None:
-    """Return the database in a file; None if there is none, or the file is not ours or damaged."""
+    """Return the database in a file, and mark it as used; None if there is none, or the file is not
+    ours or damaged."""
     if why_untrusted(file.parent):
         return None
     try:
         with os.fdopen(open_own(file, os.O_RDONLY), "rb") as stream:
             content = stream.read(_LARGEST)
+            begins = len(_BEGINS) + hashlib.sha256().digest_size
+            data = content[begins:]
+            if content[:begins] != _header(data):
+                return None
+            if os.utime in os.supports_fd:
+                with suppress(OSError):  # a file system that is read-only
+                    os.utime(stream.fileno())
     except OSError:
         return None
-    begins = len(_BEGINS) + hashlib.sha256().digest_size
-    data = content[begins:]
-    return data if content[:begins] == _header(data) else None
+    return data
 
 
 def _header(data: bytes) -> bytes:
@@ -83,27 +96,92 @@ def make(file: Path) -> bytes:
     if why := why_untrusted(file.parent):
         raise NotOurs(file.parent, why)
     unfinished = file.with_suffix(".part")
-    descriptor = _begin(unfinished)
+    stream = os.fdopen(_begin(unfinished), "wb")
     try:
-        with os.fdopen(descriptor, "wb") as stream:
+        with stream, _locked(stream.fileno(), unfinished):
             from agentool_otel.content.masking.prefilter.patterns import looks
 
             data = engine.compiled(looks())
             stream.write(_header(data) + data)
         os.replace(unfinished, file)
+    except FileNotFoundError as error:
+        raise Busy(f"another process has taken over {unfinished}") from error
+    except Busy:
+        raise
     except BaseException:
         with suppress(OSError):
             unfinished.unlink()
         raise
+    _remove_unused(file)
     return data
 
 
 def _begin(unfinished: Path) -> int:
-    """Create the unfinished file, which keeps other processes from compiling as well."""
+    """Create the unfinished file, which keeps other processes from compiling as well.
+
+    Raises:
+        Busy: if another process has it.
+        OSError: if it cannot be created.
+    """
     try:
+        if _is_being_written(unfinished):
+            raise Busy(f"another process is compiling {unfinished}")
+        with suppress(FileNotFoundError):
+            unfinished.unlink()
         return create_own(unfinished, os.O_WRONLY)
-    except FileExistsError:
-        if time.time() - os.lstat(unfinished).st_mtime < _ABANDONED_S:
-            raise Busy(f"another process is compiling {unfinished}") from None
-    unfinished.unlink()
-    return create_own(unfinished, os.O_WRONLY)
+    except (FileExistsError, PermissionError) as error:
+        # Another process was first; Windows removes no file that is open.
+        if os.path.lexists(unfinished):
+            raise Busy(f"another process is compiling {unfinished}") from error
+        raise
+
+
+@contextmanager
+def _locked(descriptor: int, unfinished: Path) -> Generator[None]:
+    """Lock the unfinished file, so that others know that its writer is alive.
+
+    Raises:
+        Busy: if another process has taken the file over before.
+    """
+    with ExitStack() as stack:
+        with suppress(LocksUnsupported):
+            if not stack.enter_context(exclusive_lock(descriptor)):
+                raise Busy(f"another process is compiling {unfinished}")
+        yield
+
+
+def _is_being_written(unfinished: Path) -> bool:
+    """Return whether the process that writes a file may be alive: a lock ends with its process."""
+    try:
+        if time.time() - os.lstat(unfinished).st_mtime >= _ABANDONED_S:
+            return False
+        descriptor = open_own(unfinished, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    try:
+        with exclusive_lock(descriptor) as free:
+            return not free
+    except LocksUnsupported:
+        return True
+    finally:
+        os.close(descriptor)
+
+
+def _remove_unused(stored: Path) -> None:
+    """Remove the databases of other versions that no process has used for a day, and what killed
+    processes have left of theirs."""
+    for other in stored.parent.glob("prefilter-*"):
+        if other != stored and _NAME.fullmatch(other.name) is not None:
+            with suppress(OSError):
+                if _is_unused(other):
+                    other.unlink()
+
+
+def _is_unused(file: Path) -> bool:
+    if file.suffix == ".part":
+        return not _is_being_written(file)
+    with os.fdopen(open_own(file, os.O_RDONLY), "rb") as stream:
+        ours = stream.read(len(_BEGINS)) == _BEGINS
+        return ours and time.time() - os.fstat(stream.fileno()).st_mtime > _UNUSED_S

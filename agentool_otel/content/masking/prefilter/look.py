@@ -20,7 +20,7 @@ from typing import NamedTuple
 from agentool_otel.ground import environment
 from agentool_otel.ground.untrusted_text import logger
 
-__all__ = ["State", "is_loaded", "prepare", "sees", "state"]
+__all__ = ["Engine", "State", "engine_in_use", "is_loaded", "prepare", "sees", "state"]
 
 _log = logger(__name__)
 _FIRST_S = 5.0
@@ -43,6 +43,15 @@ class State(NamedTuple):
     """Path of the database, or why there is none."""
 
 
+class Engine(NamedTuple):
+    """The engine of this process."""
+
+    name: str | None
+    """Name and version; None if it is missing."""
+    detail: str
+    """Whether it is loaded by now, or why not."""
+
+
 class _Prefilter:
     """The look, and when to load it."""
 
@@ -50,20 +59,20 @@ class _Prefilter:
         self.look: Callable[[bytes], bool] | None = None
         self._texts = _MANY
         self._due = 0.0
-        self._given_up = False
+        self.given_up = False
         self._loading = threading.Lock()
 
     def wait(self) -> None:
         """Note that a text is searched without a look, and load the look when it is due."""
         self._texts -= 1
-        if self._texts > 0 or self._given_up:
+        if self._texts > 0 or self.given_up:
             return
         self._texts = _TEXTS
         now = time.monotonic()
         if not self._due:
             self._due = now + _FIRST_S
-            self._given_up = not (environment.prefilter_wanted() and _has_threads())
-            if not self._given_up:
+            self.given_up = not (environment.prefilter_wanted() and _has_threads())
+            if not self.given_up:
                 self._start_loading(compiles=False)
         elif now >= self._due:
             self._due = now + _AGAIN_S
@@ -93,7 +102,7 @@ class _Prefilter:
         except database.Busy:
             return  # its database is there the next time
         except Exception as error:  # a guest: the exact search goes on without a look
-            self._given_up = True
+            self.given_up = True
             _log.debug("the prefilter is off: %s: %s", type(error).__name__, error)
         finally:
             self._loading.release()
@@ -162,6 +171,21 @@ def prepare() -> str:
         hyperscan.error: if the engine does not accept the patterns.
     """
     return _prefilter.prepare()
+
+
+def engine_in_use() -> Engine:
+    """Return what this process searches with. It does not load the engine."""
+    from agentool_otel.content.masking.prefilter import engine
+
+    version = engine.installed()
+    if version is None:
+        return Engine(None, f"{engine.ENGINE} is not installed")
+    name = f"{engine.ENGINE} {version}"
+    if is_loaded():
+        return Engine(name, "loaded")
+    if not environment.prefilter_wanted():
+        return Engine(name, f"{environment.PREFILTER} switches it off")
+    return Engine(name, "given up" if _prefilter.given_up else "not loaded yet")
 
 
 def state() -> State:

@@ -27,7 +27,7 @@ from time import perf_counter_ns, time_ns
 from typing import Any, NamedTuple, cast
 
 from agentool_otel.content.encoding.attributes import allow
-from agentool_otel.content.encoding.encoder import look
+from agentool_otel.content.encoding.encoder import is_plain
 from agentool_otel.content.policy import jsonable
 from agentool_otel.integrations.amplifier.events.event_names import DELTAS, WATCHED
 from agentool_otel.integrations.amplifier.events.payloads import Data, string
@@ -283,7 +283,7 @@ _AFTER_TOOLS = frozenset({
 
 def _plain(data: Any) -> Data:
     """Return the data of an event as JSON: itself, unless it has objects."""
-    if look(data) is not None:
+    if is_plain(data):
         return cast("Data", data)
     return record(jsonable(data)) or {}
 

@@ -12,7 +12,7 @@ from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from agentool_otel.content.encoding.encoder import look
+from agentool_otel.content.encoding.encoder import is_plain
 from agentool_otel.content.policy import as_text, jsonable
 from agentool_otel.model.messages import Message, Part, message, reasoning, text, tool_response
 from agentool_otel.providers.calls import arguments_of, call_part
@@ -99,7 +99,7 @@ def retry(part: Any) -> str:
     content = get(part, "content")
     details = [{key: value for key, value in (record(each) or {}).items() if key != "ctx"}
             for each in items(content)]  # fmt: skip
-    if plain_text(content) is not None or (details and look(details) is not None):
+    if plain_text(content) is not None or (details and is_plain(details)):
         return str(part.model_response())
     return as_text(content)
 
