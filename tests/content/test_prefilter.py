@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from agentool_otel.content.masking import credentials
-from agentool_otel.content.masking.prefilter import database, engine
+from agentool_otel.content.masking.prefilter import database, engine, look
 from agentool_otel.content.masking.prefilter.look import _Prefilter, engine_in_use, state
 from agentool_otel.ground.read_locks import exclusive_lock
 from tests.prefilters import Look, in_force
@@ -276,6 +276,7 @@ def test_files_of_others_stay_in_the_cache_folder(quick: bytes, tmp_path: Path) 
 
 def test_the_engine_in_use_is_named(quick: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     name = f"{engine.ENGINE} {engine.installed()}"
+    monkeypatch.setattr(look._prefilter, "given_up", False)
     with in_force(None):
         assert engine_in_use() == (name, "not loaded yet")
     with in_force(lambda text: True):

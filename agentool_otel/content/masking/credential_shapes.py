@@ -333,7 +333,7 @@ class _Group(NamedTuple):
 _NEXT = r"[A-Za-z0-9_\-+/=%.]"
 
 
-def _behind(sign: str, others: str = "(?!)", *starts: str) -> _Group:
+def _behind(sign: str, others: str = "", *starts: str) -> _Group:
     """Return the shapes whose prefix ends in a sign: one search for a single character instead of
     one for each prefix. The gate finds the two characters before the sign.
 
@@ -346,9 +346,12 @@ def _behind(sign: str, others: str = "(?!)", *starts: str) -> _Group:
         shape for shape in _SHAPES if shape.start.endswith(sign) and shape.start not in starts
     ]
     ends = sorted({shape.start[-3:-1] for shape in shapes})
-    before, itself = "|".join(map(re.escape, ends)), re.escape(sign)
-    gate = rf"{itself}(?:(?={_NEXT}{{10}})(?<=({before}){itself})|{others})"
     by_end = {end: tuple(shape for shape in shapes if shape.start[-3:-1] == end) for end in ends}
+    itself = re.escape(sign)
+    # Without others, what stands before the sign is looked up: that costs less than to compare it.
+    before = "|".join(map(re.escape, ends)) if others else ".."
+    one = rf"(?={_NEXT}{{10}})(?<=({before}){itself})"
+    gate = rf"(?s:{itself}(?={_NEXT}{{3}})(?:{one}|{others or '(?!)'}))"
     return _Group(sign, re.compile(gate), {**by_end, "": _named(*starts)})
 
 
@@ -421,7 +424,7 @@ def find_shapes(text: str) -> list[tuple[int, int]]:
     for sign, gate, by_key in _GROUPS:
         if sign in text:
             for key in ("",) if gate is None else set(gate.findall(text)):
-                shapes += by_key[key]
+                shapes += by_key.get(key, ())
     if _LONG_WORD in text.encode("utf-8", "surrogatepass").translate(_IN_WORD):
         shapes += _LONG_WORDS
     spans = list(_private_keys(text)) if "V" in text and "-----BEGIN" in text else []

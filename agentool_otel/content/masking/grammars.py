@@ -193,10 +193,15 @@ def may_introduce(text: str) -> bool:
     """Return whether a text may contain a credential with such a name."""
     return (
         may_name_value(text)
-        or "|" in text
+        or ("|" in text and _names_cell(text))
         or any(_columns(line) is not None for line in _headings(text).values())
         or ("{" in text and "kty" in text)
     )
+
+
+def _names_cell(text: str) -> bool:
+    cells = _CELL_BEHIND.before.finditer(text)
+    return any(value_test(cell["name"]) is not None for cell in cells)
 
 
 def may_name_value(text: str) -> bool:
@@ -342,7 +347,7 @@ def _headings(text: str) -> dict[int, str]:
     before a line with a delimiter."""
     encoded = text.encode("utf-8", "surrogatepass")
     signs = "\n" + encoded.translate(_SIGNS, _NO_SIGNS).decode("ascii")
-    if _MAY_BE_HEADING.search(signs) is None:
+    if _MAY_BE_HEADING.search(signs) is None or not has_common_word(text):
         return {}
     numbered = zip(signs[1:].split("\n"), text.split("\n"), strict=True)
     return {
