@@ -78,7 +78,8 @@ class _Rows(NamedTuple):
 
 _TABLE = (
     _Rows(("sk-",), rf"{_TOKEN}{{16,}}", "OpenAI, Anthropic, OpenRouter", _has_long_part),
-    _Rows(("sk-lf-",), _UUID, "Langfuse API keys"),
+    # Langfuse.
+    _Rows(("sk-lf-",), _UUID, "traces, secret keys of a project"),
     _Rows(
         ("sk_live_", "sk_test_", "rk_live_", "rk_test_", "sk_org_live_", "sk_org_test_"),
         rf"{_ALNUM}{{10,}}",
@@ -130,14 +131,17 @@ _TABLE = (
         rf"{_TOKEN}{{10,}}(?:\.{_TOKEN}{{10,}}\.{_TOKEN}+(?:\.{_TOKEN}+\.{_TOKEN}+)?|(?P<vain>))",
         "JSON Web Token, RFC 7519; JSON Web Encryption, RFC 7516",
     ),
-    _Rows(("lsv2_pt_", "lsv2_sk_"), rf"{_HEX}{{32}}_{_HEX}{{10}}", "LangSmith API keys"),
+    _Rows(
+        ("lsv2_pt_", "lsv2_sk_"),
+        rf"{_HEX}{{32}}_{_HEX}{{10}}",
+        "traces, API keys",  # LangSmith
+    ),
     _Rows(("wandb_v1_",), rf"{_TOKEN}{{40,}}", "Weights & Biases API keys"),
     _Rows(("pcsk_",), rf"{_ALNUM}{{4,8}}_{_ALNUM}{{40,}}", "Pinecone API keys"),
     _Rows(("AQ.Ab",), rf"{_TOKEN}{{30,}}", "Google API keys that are bound to an account"),
     _Rows(("GOCSPX-",), rf"{_TOKEN}{{20,}}", "Google OAuth 2.0 client secrets"),
     _Rows(("1//0",), rf"{_TOKEN}{{40,}}", "Google OAuth 2.0 refresh tokens"),
-    _Rows(("ABSK",), rf"{_BASE64}{{100,}}", "Amazon Bedrock; gitleaks"),
-    _Rows(("bedrock-api-key-",), r"[\w\-+/=]{60,}", "Amazon Bedrock; gitleaks", looks_random),
+    _Rows(("ABSK",), rf"{_BASE64}{{100,}}", "Amazon, keys of model APIs; gitleaks"),
     _Rows(("tgp_v1_",), rf"{_TOKEN}{{30,}}", "Together AI API keys"),
     _Rows(("fw_",), rf"{_ALNUM}{{22,}}{_ENDS}", "Fireworks AI API keys", _is_mixed),
     _Rows(("csk-",), rf"{_ALNUM}{{40,}}", "Cerebras API keys"),
@@ -168,7 +172,7 @@ _TABLE = (
     _Rows(("NRAK-",), r"[A-Z0-9]{27}", "New Relic; gitleaks new-relic-user-api-key"),
     _Rows(("glsa_",), rf"{_ALNUM}{{32}}_{_HEX}{{8}}", "Grafana service accounts; gitleaks"),
     _Rows(("glc_",), rf"{_BASE64}{{32,}}", "Grafana Cloud; gitleaks"),
-    _Rows(("sntrys_", "sntryu_"), r"[\w+/=]{40,}", "Sentry; gitleaks"),
+    _Rows(("sntrys_", "sntryu_"), r"[\w+/=]{40,}", "error tracking; gitleaks"),
     _Rows(("sqp_", "squ_", "sqa_"), rf"{_HEX}{{40}}", "SonarQube; gitleaks sonar-api-token"),
     _Rows(("AKCp",), rf"{_ALNUM}{{60,}}", "Artifactory; gitleaks artifactory-api-key"),
     _Rows(("oy2",), r"[a-z0-9]{43}\b", "NuGet API keys"),
@@ -245,6 +249,12 @@ _ANYWHERE: tuple[tuple[str, str, str, ValueTest | None], ...] = (
     ("earer ", r"(?<=[Bb]earer )(?P<secret>[A-Za-z0-9_\-.=+/~]{8,})", "RFC 6750", _is_no_word),
     ("EARER ", r"(?<=BEARER )(?P<secret>[A-Za-z0-9_\-.=+/~]{8,})", "RFC 6750", _is_no_word),
     ("asic ", r"(?<=[Bb]asic )(?P<secret>[A-Za-z0-9+/]{8,}={0,2})", "RFC 7617", _is_basic),
+    (
+        "-api-key-",
+        r"(?P<secret>[\w\-+/=]{60,})",
+        "Amazon, keys of a session; gitleaks",
+        looks_random,
+    ),
     ("response=", r"\\*\"(?P<secret>[a-f0-9]{32,64})\\*\"", "Digest, RFC 7616", None),
     (":AA", r"(?<=[0-9]{8}:AA)[A-Za-z0-9_\-]{33}", "Telegram bots; detect-secrets", None),
     (
@@ -257,7 +267,7 @@ _ANYWHERE: tuple[tuple[str, str, str, ValueTest | None], ...] = (
     (
         ".office.com/webhook",
         r"(?:b2)?/(?P<secret>[A-Za-z0-9@/\-]{40,})",
-        "Microsoft Teams; gitleaks microsoft-teams-webhook",
+        "Teams webhooks; gitleaks",
         None,
     ),
     ("/api/webhooks/", r"[0-9]{5,20}/(?P<secret>[A-Za-z0-9_\-]{20,})", "Discord webhooks", None),
