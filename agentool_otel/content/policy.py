@@ -8,11 +8,20 @@ are masked here, before the text reaches a span.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import msgspec
+import orjson
 
-from agentool_otel.content.encoding.encoder import as_text, encode, jsonable
+from agentool_otel.content.encoding.encoder import (
+    MIDDLE,
+    as_text,
+    encode,
+    encode_known,
+    is_plain,
+    jsonable,
+)
 from agentool_otel.content.fitting.fitter import NO_CUTS, SIZES, Cut, Sizes, Store, fit
 from agentool_otel.content.masking.credentials import (
     HARMLESS,
@@ -21,9 +30,12 @@ from agentool_otel.content.masking.credentials import (
     mask_text,
     masked,
 )
+from agentool_otel.content.media.recognition import LEAST, holds_long_text, may_hold
+from agentool_otel.content.media.replacing import MediaKeeper, bytes_as_text
 from agentool_otel.ground import environment
 from agentool_otel.ground.interruptions import let_through
 from agentool_otel.ground.untrusted_text import logger
+from agentool_otel.model.operations import Operation
 from agentool_otel.semconv.agentool import CONTENT_REDACTED, FORMS
 from agentool_otel.semconv.table import CONTENT
 
@@ -155,6 +167,34 @@ def note_redacted(attributes: dict[str, Any], names: Iterable[str]) -> None:
     attributes[CONTENT_REDACTED] = sorted({*before, *names})
 
 
+_WITH_MEDIA = (
+    *("input", "output", "system", "arguments", "result", "content", "documents", "records"),
+    "results",
+)
+"""Fields of operations that may have media in them."""
+
+
+def _may_hold_media(value: Any) -> bool:
+    """Return whether the value of an operation's field has a long text. Each model call comes
+    through here with its whole history, most of which is parts that are only text.
+    """
+    if type(value) is not list:
+        return holds_long_text(value)
+    for message in value:
+        parts = message.get("parts") if type(message) is dict else None
+        if type(parts) is not list or len(message) > _MEMBERS:
+            return holds_long_text(value)
+        for part in parts:
+            content = part.get("content") if type(part) is dict and len(part) == 2 else None
+            if len(content) >= LEAST if type(content) is str else holds_long_text(part):
+                return True
+    return False
+
+
+_MEMBERS = 4
+"""Members of a message: role, parts, name, finish reason."""
+
+
 class Policy(msgspec.Struct, frozen=True):
     """Rules for captured content in this process."""
 
@@ -196,13 +236,50 @@ class Policy(msgspec.Struct, frozen=True):
         """
         if not self.capture:
             return None
-        text = masked(encode(value))
+        text: str | None = None
+        if is_plain(value, MIDDLE):
+            with suppress(TypeError):  # lone surrogates, integers above 64 bits
+                text = orjson.dumps(value).decode()
+        if text is None or (len(text) >= LEAST and may_hold(text)):
+            text = self._encoded_slowly(value)
+        text = masked(text)
         if self.redact is None:
             return text
         changed = self.redacted(attribute, text)
         if redacted is not None and changed != text:
             redacted.append(attribute)
-        return changed
+        return changed if changed is None else MediaKeeper(self.store).text(changed)
+
+    def _encoded_slowly(self, value: Any) -> str:
+        """Return the text of a value that is large, not plain JSON, or may have media. Media are
+        replaced, unless a hook is to have them.
+        """
+        keeper, plain = self.media, is_plain(value)
+        if keeper is not None and plain and holds_long_text(value):
+            value = keeper.value(value)
+        text = encode_known(value, plain, keeper=keeper)
+        return text if keeper is None else keeper.text(text)
+
+    def without_media(self, operation: Operation) -> Operation:
+        """Return an operation with marks in place of the media in its content."""
+        changed: dict[str, Any] = {}
+        for name in _WITH_MEDIA:
+            value = getattr(operation, name, None)
+            if value is not None and _may_hold_media(value):
+                keeper = self.media
+                clean = bytes_as_text(value) if keeper is None else keeper.value(value)
+                if clean is not value:
+                    changed[name] = clean
+        return msgspec.structs.replace(operation, **changed) if changed else operation
+
+    @property
+    def media(self) -> MediaKeeper | None:
+        """Return what replaces media before they are encoded; None where content is not captured,
+        or `redact` is called: it gets whole texts.
+        """
+        if not self.capture or self.redact is not None:
+            return None
+        return MediaKeeper(self.store)
 
     def clean(self, attributes: dict[str, Any]) -> None:
         """Drop, mask or redact the content among attributes, and mask the others, in place.
@@ -226,21 +303,26 @@ class Policy(msgspec.Struct, frozen=True):
             attributes[key] = self._clean_texts(attributes, key, value)
         if not isinstance(value, str):
             return
+        if self.redact is None:
+            if len(value) >= LEAST:
+                value = MediaKeeper(self.store).text(value)
+            attributes[key] = masked(value)
+            return
         text = attributes[key] = masked(value)
-        if self.redact is not None:
-            changed = self.redacted(key, text)
-            if changed != text:
-                note_redacted(attributes, (key,))
-            if changed is None:
-                del attributes[key]
-            else:
-                attributes[key] = changed
+        changed = self.redacted(key, text)
+        if changed != text:
+            note_redacted(attributes, (key,))
+        if changed is None:
+            del attributes[key]
+        else:
+            attributes[key] = MediaKeeper(self.store).text(changed)
 
     def _clean_texts(self, attributes: dict[str, Any], key: str, texts: list[Any]) -> list[Any]:
         """Mask or redact each text of a list; leave those out that `redact` leaves out."""
-        clean = [masked(text) if isinstance(text, str) else text for text in texts]
         if self.redact is None:
-            return clean
+            keeper = MediaKeeper(self.store)
+            return [masked(keeper.text(text)) if isinstance(text, str) else text for text in texts]
+        clean = [masked(text) if isinstance(text, str) else text for text in texts]
         redacted = [self.redacted(key, text) if isinstance(text, str) else text for text in clean]
         if redacted != clean:
             note_redacted(attributes, (key,))

@@ -14,6 +14,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from agentool_otel.content.media.recognition import LEAST_BYTES
 from agentool_otel.content.values import as_text, jsonable
 from agentool_otel.model.messages import (
     Message,
@@ -181,8 +182,11 @@ def _medium(holder: Any) -> Part:
     return part if mime_type is None else part | {"mime_type": mime_type}
 
 
-def _data(holder: Any) -> str:
+def _data(holder: Any) -> Any:
+    """Return base64, or large bytes as they are: whoever records them replaces them."""
     data = get(holder, "data")
+    if type(data) is bytes and len(data) >= LEAST_BYTES:
+        return data
     return "" if data is None else as_text(data)
 
 

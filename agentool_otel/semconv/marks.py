@@ -2,7 +2,7 @@
 
 Spec: this file. A JSON object with a member `$unencodable` or `$truncated` is such a mark or, where
 it has other members too, the part of an object that was kept. A text that was shortened ends in
-`TRUNCATED_TEXT`; one that was a credential is `MASK`.
+`TRUNCATED_TEXT`; one that was a credential is `MASK`, and base64 of media is `MEDIA_TEXT`.
 """
 
 MARK_TYPE = "$type"
@@ -21,6 +21,16 @@ MARK_TEXT = "$text"
 """Description of the value: a name, a time without its zone."""
 TRUNCATED_TEXT = "… [truncated: {} characters]"
 """End of a text that was shortened, with the length it had."""
+
+MARK_MEDIA = "$media_type"
+"""Media type of bytes that are an image, a sound, a video or a PDF."""
+MARK_SHA256 = "$sha256"
+"""Hash of such bytes."""
+MEDIA_TEXT = "media-{}-{}-bytes-sha256-{}"
+"""Replacement for base64 of an image, a sound, a video or a PDF: its media type (`image-png`), its
+size and its hash, both of the decoded bytes. All its characters are those of base64 for URLs: what
+is around it, such as a token in front of it, ends where it did.
+"""
 
 MASK = "[masked]"
 """Replacement for a credential."""

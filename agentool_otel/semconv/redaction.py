@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from agentool_otel.ground import lazy_re as re
-from agentool_otel.semconv.marks import MASK, TRUNCATED_TEXT
+from agentool_otel.semconv.marks import MASK, MEDIA_TEXT, TRUNCATED_TEXT
 
 __all__ = [
     "MARKERS",
@@ -20,6 +20,7 @@ __all__ = [
     "has_marker",
     "is_marker",
     "visible_parts",
+    "without_media",
 ]
 
 
@@ -58,6 +59,12 @@ _WORD_HINTS = tuple(dict.fromkeys(word[1:] for word in _WORDS))
 _OURS = (
     # agentool_otel: a credential
     Marker(re.escape(MASK), (MASK,), (MASK,)),
+    # agentool_otel: base64 of an image, a sound, a video or a PDF
+    Marker(
+        r"\bmedia-[A-Za-z0-9\-]{1,128}-[0-9]{1,15}-bytes-sha256-[0-9a-f]{64}",
+        ("-bytes-sha256-",),
+        (MEDIA_TEXT.format("image-png", 94, 64 * "0"),),
+    ),
     # agentool_otel: JSON that was shortened, kept as text
     Marker(
         r'\{?"\$(?:truncated|unencodable)"\s*:[^{}]*\}?',
@@ -148,6 +155,7 @@ WHOLE_MARKERS = frozenset(
 """The markers of other systems, as far as they can be listed."""
 
 _FAMILIES = tuple((marker.hints, re.compile(marker.pattern)) for marker in MARKERS)
+_media = re.compile(_OURS[1].pattern)
 _any = re.compile("|".join(f"(?:{marker.pattern})" for marker in MARKERS))
 _whole = re.compile(rf"\s*(?:{_any.pattern})\s*")
 _shortened = re.compile(re.escape(TRUNCATED_TEXT).replace(r"\{\}", r"\d+") + r"\Z")
@@ -162,6 +170,11 @@ _LONGEST_END = 60
 def is_marker(text: str) -> bool:
     """Return whether a text is a redaction marker and nothing else."""
     return has_marker(text) and _whole.fullmatch(text) is not None
+
+
+def without_media(text: str) -> str:
+    """Return a text without the marks of media in it."""
+    return _media.sub("", text) if "-bytes-sha256-" in text else text
 
 
 def has_marker(text: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,9 @@ def test_what_was_shortened_before_is_not_shortened_again() -> None:
         def put(self, digest: str, data: bytes) -> str | None:
             self.stored += 1
             return "there"
+
+        def put_chunks(self, digest: str, size: int, chunks: Iterable[Any]) -> str | None:
+            raise AssertionError("no media")
 
     store = Counting()
     arguments, result = json.dumps("a" * 5000), json.dumps("r" * 5000)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
@@ -26,15 +26,28 @@ from agentool_otel.content.encoding.introspection import (
     unencodable,
 )
 from agentool_otel.content.encoding.library_kinds import declared_fields, of_libraries
+from agentool_otel.content.media.recognition import holds_long_text
 from agentool_otel.ground.interruptions import let_through
 from agentool_otel.ground.json_codec import dumps, loads
-from agentool_otel.semconv.marks import MARK_LENGTH, MARK_TRUNCATED, TRUNCATED_TEXT
+from agentool_otel.semconv.marks import (
+    MARK_LENGTH,
+    MARK_MEDIA,
+    MARK_SHA256,
+    MARK_TRUNCATED,
+    MARK_UNENCODABLE,
+    TRUNCATED_TEXT,
+)
+
+if TYPE_CHECKING:
+    from agentool_otel.content.media.replacing import MediaKeeper
 
 __all__ = [
     "LIMITS",
+    "MIDDLE",
     "Limits",
     "as_text",
     "encode",
+    "encode_known",
     "is_plain",
     "jsonable",
 ]
@@ -53,21 +66,48 @@ class Limits(NamedTuple):
 
 
 LIMITS = Limits()
+MIDDLE = Limits(characters=1 << 16)
+"""Limits of values that are encoded at once. A larger one may have media, which are not copied."""
 
 
 def encode(value: Any, limits: Limits = LIMITS) -> str:
     """Return a value as JSON text, non-ASCII characters unescaped."""
-    if is_plain(value, limits):
-        try:
-            return orjson.dumps(value).decode()
-        except TypeError:  # lone surrogates, integers above 64 bits, names that are no text
-            pass
-    return dumps(_Walk(limits).copy(value))
+    return encode_known(value, is_plain(value, limits), limits)
 
 
 def jsonable(value: Any) -> Any:
     """Return a value as a plain JSON value, a copy that later changes cannot reach."""
-    return loads(encode(value))
+    return loads(encode_known(value, True)) if is_plain(value, MIDDLE) else _copy_of_large(value)
+
+
+def _copy_of_large(value: Any) -> Any:
+    """Return the copy of a value that is large or not plain. One with long texts, such as media,
+    is copied by itself: the copy shares the texts, whereas JSON text would contain them twice.
+    """
+    plain = is_plain(value)
+    if not plain:
+        value = _Walk(LIMITS).copy(value)
+    if holds_long_text(value):
+        try:
+            return _copied(value)
+        except TypeError:  # integers above 64 bits, a name with lone surrogates
+            pass
+    return loads(encode_known(value, True) if plain else dumps(value))
+
+
+def _copied(value: Any) -> Any:
+    kind = type(value)
+    if kind is str:
+        return plain_text(value)
+    if kind is dict or kind is Marker:
+        if any(plain_text(name) is not name for name in value):
+            raise TypeError("a name with lone surrogates")
+        return {name: _copied(member) for name, member in value.items()}
+    if kind is list or kind is tuple:
+        return [_copied(member) for member in value]
+    if kind is int and not -_64 <= value < 2 * _64:
+        raise TypeError("an integer above 64 bits")
+    return value
 
 
 def as_text(value: Any) -> str:
@@ -75,6 +115,26 @@ def as_text(value: Any) -> str:
     if type(value) is str or any(base is str for base in mro(type(value))):
         return plain_text(value)
     return encode(value)
+
+
+def encode_known(
+    value: Any, plain: bool, limits: Limits = LIMITS, keeper: MediaKeeper | None = None
+) -> str:
+    """Encode a value that `is_plain` has seen before.
+
+    Args:
+        value: anything.
+        plain: what `is_plain` has returned of it.
+        limits: those of the walk over a value that is not plain.
+        keeper: replaces the media in such a value.
+    """
+    if plain:
+        try:
+            return orjson.dumps(value).decode()
+        except TypeError:  # lone surrogates, integers above 64 bits, names that are no text
+            pass
+    copied = _Walk(limits, keeper).copy(value)
+    return dumps(copied if keeper is None else keeper.value(copied))
 
 
 def is_plain(value: Any, limits: Limits = LIMITS) -> bool:
@@ -177,10 +237,15 @@ _64 = 1 << 63
 class _Walk:
     """Copies one value to plain JSON, container by container, without recursion."""
 
-    __slots__ = ("_characters", "_deadline", "_kinds", "_limits", "_names", "_nodes", "_path")
+    __slots__ = (
+        *("_characters", "_deadline", "_keeper", "_kinds", "_limits", "_names", "_nodes"),
+        "_path",
+    )
 
-    def __init__(self, limits: Limits):
+    def __init__(self, limits: Limits, keeper: MediaKeeper | None = None):
         self._limits = limits
+        self._keeper = keeper
+        """Takes the bytes that are media."""
         self._nodes = limits.nodes
         self._characters = limits.characters
         self._deadline = monotonic() + limits.seconds
@@ -262,6 +327,8 @@ class _Walk:
             if type(inner) is Items:
                 return None, inner
             if type(inner) in (Marker, int, float):
+                if type(inner) is Marker and self._keeper is not None:
+                    _note_media(self._keeper, value, inner)
                 return inner, None
             value = inner  # an enum's value, the text of a path
         return unencodable(value, "depth"), None
@@ -306,6 +373,16 @@ class _Walk:
 
 
 _LAYERS = 8
+
+
+def _note_media(keeper: MediaKeeper, value: Any, marker: Marker) -> None:
+    """Add type and hash to the marker of bytes that are media."""
+    if marker[MARK_UNENCODABLE] != "binary":
+        return
+    with memoryview(value) as view:
+        media = keeper.binary(view.cast("B")) if view.c_contiguous else None
+    if media is not None:
+        marker[MARK_MEDIA], marker[MARK_SHA256] = media.media_type, media.digest
 
 
 def _end_early(copied: Any, limit: str, length: int) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
@@ -47,10 +47,15 @@ history repeats earlier spans, an output appears once."""
 
 
 class Store(Protocol):
-    """Storage for full texts."""
+    """Storage for full texts and for media."""
 
     def put(self, digest: str, data: bytes) -> str | None:
         """Store bytes under their sha256, once; return the place, None if that failed."""
+
+    def put_chunks(
+        self, digest: str, size: int, chunks: Iterable[bytes | memoryview]
+    ) -> str | None:
+        """Store bytes that come in chunks, which are read only if they are not stored yet."""
 
 
 class Sizes(msgspec.Struct, frozen=True):

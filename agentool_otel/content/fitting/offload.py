@@ -1,4 +1,5 @@
-"""Storage for texts that are too large for an attribute: a folder, or any place fsspec supports.
+"""Storage for texts that are too large for an attribute, and for media: a folder, or any place
+fsspec supports.
 
 Content-addressed: a text is stored once, under its sha256, however many spans repeat it.
 """
@@ -9,7 +10,7 @@ import importlib
 import os
 import stat
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -43,14 +44,20 @@ class Folder:
 
     def put(self, digest: str, data: bytes) -> str | None:
         """Store bytes under their sha256, once; return the place, None if that failed."""
+        return self.put_chunks(digest, len(data), (data,))
+
+    def put_chunks(
+        self, digest: str, size: int, chunks: Iterable[bytes | memoryview]
+    ) -> str | None:
+        """Store bytes that come in chunks, which are read only if they are not stored yet."""
         path = self.folder / digest
         try:
-            if _holds(path, len(data)):
+            if _holds(path, size):
                 os.utime(path)  # so that nobody removes it for its age before the span is written
             else:
                 make_private_folder(self.folder, self._inside)
-                _write(path, data)
-                _notify_watchers(self.folder, len(data))
+                _write(path, chunks)
+                _notify_watchers(self.folder, size)
         except OSError as error:
             let_through(error)
             if not self._failed:
@@ -60,13 +67,13 @@ class Folder:
         return str(path)
 
 
-def _write(path: Path, data: bytes) -> None:
+def _write(path: Path, chunks: Iterable[bytes | memoryview]) -> None:
     """Write a file as a whole or not at all, also for a reader next door."""
-    partial = path.with_suffix(f".{os.getpid()}.{id(data):x}")
+    partial = path.with_suffix(f".{os.getpid()}.{id(chunks):x}")
     file = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(file, "wb") as out:
-            out.write(data)
+            out.writelines(chunks)
             if environment.sync_wanted():
                 out.flush()
                 os.fsync(out.fileno())
@@ -127,12 +134,19 @@ class Remote:
 
     def put(self, digest: str, data: bytes) -> str | None:
         """Store bytes under their sha256, once; return the place, None if that failed."""
+        return self.put_chunks(digest, len(data), (data,))
+
+    def put_chunks(
+        self, digest: str, size: int, chunks: Iterable[bytes | memoryview]
+    ) -> str | None:
+        """Store bytes that come in chunks, which are read only if they are not stored yet."""
         place = f"{self._url}/{digest}"
         if digest in self._stored:
             return place
         try:
             with self._fsspec.open(place, "wb") as out:
-                out.write(data)
+                for chunk in chunks:
+                    out.write(chunk)
         except Exception as error:  # a file system of any vendor raises what it likes
             let_through(error)
             if not self._failed:

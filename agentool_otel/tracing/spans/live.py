@@ -232,7 +232,8 @@ class LiveSpan:
             operation = self._rolled_up(operation)
         start = self._at_start
         new = operation if start is None else start.without_encoded(operation)
-        attributes = settings.dialect.draft(new).attributes
+        policy = self.policy
+        attributes = settings.dialect.draft(policy.without_media(new)).attributes
         attributes.update(self.essentials)
         if extra:
             attributes.update(extra)
@@ -241,7 +242,6 @@ class LiveSpan:
         fail(span, self.context, self._parent_id, error_type, message, error, attributes, end_ns)
         if settings.repeat_times:
             attributes[agentool.SPAN_END_NS] = end_ns
-        policy = self.policy
         attributes, cuts = self._fitted(attributes, policy)
         if isinstance(operation, Inference) and settings.tells_messages:
             self._emit_messages(attributes, cuts, end_ns)

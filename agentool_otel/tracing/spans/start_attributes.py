@@ -34,7 +34,7 @@ class StartAttributes:
     __slots__ = ("_attributes", "_content", "_policy", "cuts")
 
     def __init__(self, operation: Operation, more: dict[str, Any], policy: Policy):
-        attributes = settings.dialect.draft(operation).attributes
+        attributes = settings.dialect.draft(policy.without_media(operation)).attributes
         attributes.update(more)
         policy.clean(attributes)
         self._policy = policy

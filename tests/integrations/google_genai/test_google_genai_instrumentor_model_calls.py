@@ -6,6 +6,7 @@ import asyncio
 import gc
 import json
 from collections.abc import Callable
+from hashlib import sha256
 from importlib import import_module
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 from agentool_otel.testing.loopback_model import LoopbackModel, ToolCall, Turn
 from agentool_otel.tracing.spans.settings import settings
+from tests.content.images import image
 from tests.integrations.google_genai.conftest import entered
 
 pytest.importorskip("google.genai")
@@ -117,6 +119,20 @@ def test_messages_are_those_that_are_sent(client: Any, spans: Any) -> None:
     assert (blob["type"], blob["mime_type"]) == ("blob", "image/png")
     [tool] = spans.json("gen_ai.tool.definitions")
     assert tool["name"] == "googleSearch"
+
+
+def test_an_image_is_recorded_by_its_hash(client: Any, spans: Any) -> None:
+    settings.infer_runs = False
+    types: Any = import_module("google.genai.types")
+    part = types.Part.from_bytes(data=image(), mime_type="image/png")
+    client.models.generate_content(model=FLASH, contents=["Look.", part])
+    [message] = spans.json("gen_ai.input.messages")
+    assert message["parts"][1] == {
+        "type": "blob",
+        "content": f"media-image-png-{len(image())}-bytes-sha256-{sha256(image()).hexdigest()}",
+        "modality": "image",
+        "mime_type": "image/png",
+    }
 
 
 def test_a_function_is_offered_with_the_schema_that_the_model_gets(client: Any, spans: Any) -> None:

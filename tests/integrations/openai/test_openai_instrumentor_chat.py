@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +12,7 @@ from agentool_otel.providers import openai_chat as chat
 from agentool_otel.providers.servers import provider_of
 from agentool_otel.testing.loopback_model import LoopbackModel, ToolCall, Turn, call
 from agentool_otel.tracing.capture import run
+from tests.content.images import data_url, image
 
 SEARCH = {
     "type": "function",
@@ -352,6 +354,21 @@ def test_the_server_is_that_of_the_client(calls: Any, spans: Any, model: Loopbac
     attributes = spans.attributes()
     assert attributes["server.address"] == "127.0.0.1"
     assert f":{attributes['server.port']}/" in model.base_url
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_an_image_is_recorded_by_its_hash_where_content_is(
+    calls: Any, spans: Any, model: LoopbackModel, wanted: bool
+) -> None:
+    if not wanted:
+        spans.without_content()
+    url = data_url(image())
+    part = {"type": "image_url", "image_url": {"url": url}}
+    calls.chat(messages=[{"role": "user", "content": [part]}])
+    assert url in str(model.requests[-1].messages)
+    attributes = str(spans.attributes())
+    assert (sha256(image()).hexdigest() in attributes) is wanted
+    assert url[100:200] not in attributes
 
 
 @pytest.mark.parametrize(

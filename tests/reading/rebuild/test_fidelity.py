@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from agentool_otel.cli._explain import explanation
+from agentool_otel.ground.json_codec import dumps
 from agentool_otel.loading import rebuild
 from agentool_otel.model.operations import AgentInvocation, Inference, McpRequest, ToolExecution
 from agentool_otel.model.spans import Damage, SpanEvent
@@ -43,6 +44,14 @@ def test_an_attribute_with_a_placeholder_or_a_cut_value_is_noted(
 ) -> None:
     notes = rebuilt(a_tool_call(arguments)).fidelity.notes
     assert [note.outcome for note in notes if note.attribute == ARGUMENTS] == [outcome]
+
+
+def test_media_are_noted_as_lost_and_beside_a_credential_as_redacted() -> None:
+    mark = f"media-image-png-9000-bytes-sha256-{64 * 'a'}"
+    for text, outcome in ((mark, "lost"), (f"data:image/png;base64,{mark}", "lost"),
+                          (f"{mark} [masked]", "redacted")):  # fmt: skip
+        notes = rebuilt(a_tool_call(dumps({"image": text}))).fidelity.notes
+        assert [note.outcome for note in notes if note.field.endswith("image")] == [outcome]
 
 
 def test_values_masked_by_a_collector_are_redacted_on_spans_and_events() -> None:

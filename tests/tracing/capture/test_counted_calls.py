@@ -31,8 +31,10 @@ def calls_of(function: Callable[[], object]) -> list[str]:
     functions: list[str] = []
 
     def note(frame: FrameType, event: str, _: object) -> None:
-        path = frame.f_code.co_filename
-        if event == "call" and path.startswith(OURS) and not path.startswith(SEARCH):
+        caller = frame.f_back
+        paths = [one.f_code.co_filename for one in (frame, caller) if one is not None]
+        searches = any(path.startswith(SEARCH) for path in paths)
+        if event == "call" and paths[0].startswith(OURS) and not searches:
             functions.append(frame.f_code.co_name)
 
     before = sys.getprofile()

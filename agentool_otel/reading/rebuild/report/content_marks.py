@@ -14,7 +14,7 @@ from agentool_otel.reading.rebuild.tree import Node
 from agentool_otel.reading.rebuild.values import json_or
 from agentool_otel.semconv import agentool
 from agentool_otel.semconv.marks import MARK_TRUNCATED, MARK_UNENCODABLE, MASK
-from agentool_otel.semconv.redaction import cut_end, has_marker, is_marker
+from agentool_otel.semconv.redaction import cut_end, has_marker, is_marker, without_media
 
 __all__ = ["REPLACED", "marks_in", "marks_on", "redacted_on", "shortened_on"]
 
@@ -80,6 +80,8 @@ def _note_on(text: str, path: str, step_id: str | None) -> Note | None:
     """Return a note on a text that is not whole; None for any other text."""
     if MASK in text:
         return Note("redacted", path, step_id, rule="masked as a credential")
+    if (rest := without_media(text)) is not text and not has_marker(rest):
+        return Note("lost", path, step_id, rule="media: type, size and hash are recorded")
     if has_marker(text):
         rule = f"it is {text.strip()!r}" if is_marker(text) else "a redaction marker is in it"
         return Note("redacted", path, step_id, rule=rule)

@@ -40,6 +40,7 @@ from agentool_otel.tracing.export.disk.stored_texts import (
     is_stored_text,
     mentioned_digests,
     referenced_digests,
+    referenced_media,
     remove_partial_texts,
     stored_digests,
 )
@@ -244,7 +245,10 @@ class Enforcer:
     def _only_in(self, part: _Part, removed: set[Path]) -> list[Path]:
         """Return the stored texts that no other file refers to, and no program stored since."""
         stored = stored_digests(self._folder)
-        only = referenced_digests(part.path) & stored if stored else set[str]()
+        only = set[str]()
+        if stored:
+            only = referenced_digests(part.path) | referenced_media(part.path, self._folder)
+            only &= stored
         if only:
             for path in files_below(self._folder, [part.path, *removed]):
                 only -= self._mentions(path)

@@ -25,6 +25,7 @@ from agentool_otel.tracing.export.disk.stored_texts import (
     is_stored_text,
     mentioned_digests,
     referenced_digests,
+    referenced_media,
     stored_digests,
 )
 
@@ -151,7 +152,9 @@ def unreferenced_texts(folder: Path, leaving: Sequence[Recording]) -> list[Path]
     """
     stored = stored_digests(folder)
     paths = [path for recording in leaving for path in recording.files]
-    only = {digest for path in paths if stored for digest in referenced_digests(path)} & stored
+    only = set[str]()
+    for path in paths if stored else ():
+        only |= (referenced_digests(path) | referenced_media(path, folder)) & stored
     if only:
         for path in files_below(folder, paths):
             only.difference_update(digest.decode() for digest in mentioned_digests(path))

@@ -2,11 +2,13 @@
 
 `content.fitting` leaves the attribute `agentool.content.shortened` on a span: JSON with the SHA-256
 of each text and the place where it is stored. Only such an attribute makes us the owner of a
-text. Whatever else mentions a digest keeps the text, and never removes it.
+text. Whatever else mentions a digest keeps the text, and never removes it. Media have marks in the
+content instead: a mark makes us the owner of a binary file, never of a text.
 """
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import os
 import time
@@ -27,6 +29,7 @@ __all__ = [
     "is_stored_text",
     "mentioned_digests",
     "referenced_digests",
+    "referenced_media",
     "remove_partial_texts",
     "stored_digests",
 ]
@@ -43,6 +46,9 @@ _SAMPLED = b"1" * (64 // _STEP)
 _ATTRIBUTE = b'"key":"' + agentool.CONTENT_SHORTENED.encode() + b'","value":{"stringValue":"'
 """The beginning of the attribute in OTLP/JSON. Inside a text the quotes would be escaped."""
 _TEXT = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
+_MARK = b"-bytes-sha256-"
+_MEDIA = re.compile(_MARK + rb"([0-9a-f]{64})(?![0-9a-f])")
+"""The end of a mark of media, as `semconv.marks.MEDIA_TEXT` has it."""
 _PARTIAL = re.compile(r"[0-9a-f]{64}\.\d+\.[0-9a-f]+")
 """Name of a text while it is written."""
 _WRITTEN_NS = 3_600_000_000_000
@@ -89,6 +95,41 @@ def referenced_digests(path: Path) -> set[str]:
                 digests.update(_stored_in(match[0]))
                 at = line.find(_ATTRIBUTE, match.end())
     return digests
+
+
+def referenced_media(path: Path, folder: Path) -> set[str]:
+    """Return the digests of stored media of which a recording has a mark.
+
+    Anybody can write a mark into a text, so it stands for a stored file only if that is binary:
+    media are never UTF-8, and stored texts always are.
+
+    Args:
+        path: the recording.
+        folder: the folder of recordings, in which the files are stored.
+
+    Raises:
+        OSError: the recording cannot be read.
+    """
+    digests: set[str] = set()
+    with path.open("rb") as file:
+        for line in file:
+            if _MARK in line:
+                digests.update(match[1].decode() for match in _MEDIA.finditer(line))
+    return {digest for digest in digests if _is_binary(folder / TEXTS / digest)}
+
+
+def _is_binary(path: Path) -> bool:
+    """Return whether a file of this user is no UTF-8."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        with os.fdopen(open_own(path, os.O_RDONLY), "rb") as file:
+            while data := file.read(_READ):
+                decoder.decode(data)
+    except UnicodeDecodeError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _stored_in(escaped: bytes) -> Iterator[str]:

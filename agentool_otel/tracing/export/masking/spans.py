@@ -28,6 +28,8 @@ from agentool_otel.content.masking.credentials import (
     masks,
     value_test,
 )
+from agentool_otel.content.media.recognition import holds_long_text
+from agentool_otel.content.media.replacing import MediaKeeper
 from agentool_otel.content.policy import Policy, encode
 from agentool_otel.ground.counters import Counter
 from agentool_otel.ground.interruptions import let_through
@@ -163,6 +165,7 @@ class Masking:
             return attributes
         policy = self._policy
         wanted = policy.capture and (policy.on_spans or not on_span)
+        keeper = self._keeper
         changed: dict[str, Any] = {}
         dropped: list[str] = []
         names: dict[str, str] = {}
@@ -177,7 +180,7 @@ class Masking:
                     dropped.append(key)
                     continue
                 allowed = value if wanted else self._without_content_members(key, value)
-                clean = _mask_value(key, allowed)
+                clean = _mask_value(key, allowed, keeper)
                 offered = not is_note and self._is_offered(key, value, content)
                 if offered and not (marked and content):
                     before, clean = clean, self._redact(_baseline_name(key), clean)
@@ -341,11 +344,21 @@ class Masking:
         """Return content outside of attributes without credentials and changed by `redact`; None if
         nothing is left. The same object if nothing changed.
         """
-        return self._redact(name, _mask_value("", value))
+        return self._redact(name, _mask_value("", value, self._keeper))
 
     @property
     def wants_content(self) -> bool:
         return self._policy.capture
+
+    @property
+    def _keeper(self) -> MediaKeeper | None:
+        """Return what replaces media before `redact` is called; None where it is: it gets whole
+        texts.
+        """
+        policy = self._policy
+        if policy.redact is not None:
+            return None
+        return MediaKeeper(policy.store if policy.capture else None)
 
     def _redact(self, name: str, clean: Any) -> Any:
         policy = self._policy
@@ -353,6 +366,7 @@ class Masking:
             return clean
         if isinstance(clean, str):
             text = policy.redacted(name, clean)
+            text = None if text is None else MediaKeeper(policy.store).text(text)
             return clean if text == clean else text
         text = policy.redacted(name, encode(clean))
         try:
@@ -366,12 +380,16 @@ def _baseline_name(key: str) -> str:
     return key.removeprefix(OURS) if key.startswith(NAMED_BY_US) else key
 
 
-def _mask_value(key: str, value: Any) -> Any:
-    """Return an attribute's value without credentials; the same object if it held none."""
+def _mask_value(key: str, value: Any, keeper: MediaKeeper | None) -> Any:
+    """Return an attribute's value without media and credentials; the same object if it held
+    none.
+    """
     judge = value_test(key)
     if judge is not None and is_secret_value(_readable(value), judge):
         masks.masked += 1
         return MASK
+    if keeper is not None and holds_long_text(value):
+        value = keeper.value(value)
     if isinstance(value, str):
         clean = mask_any(value)
         return value if clean == value else clean
