@@ -37,7 +37,7 @@ _HOMES = {
     "instrumentors": "instrumentors",
     "spark": "spark",
 }
-_LONG = {"hostile", "scale", "evaluation", "instrumentors", "spark", "whole"}
+_LONG = {"hostile", "scale", "evaluation", "instrumentors", "spark", "threads", "whole"}
 """Measurements that run only when named."""
 
 
@@ -47,7 +47,7 @@ _LONG = {"hostile", "scale", "evaluation", "instrumentors", "spark", "whole"}
 @click.argument("groups", nargs=-1, type=click.Choice(list(_HOMES)))
 def main(quick: bool, file: Path | None, groups: tuple[str, ...]) -> None:
     """Measure the cost of the package and print one table; everything but `hostile`, `scale`,
-    `evaluation`, `instrumentors`, `spark` and `whole`, or the GROUPS named.
+    `evaluation`, `instrumentors`, `spark`, `threads` and `whole`, or the GROUPS named.
 
     Exit 1 where a target is missed.
     """

@@ -46,9 +46,9 @@ class _Load(NamedTuple):
 
 
 def rows(size: Size) -> Iterator[Row]:
-    calls = size.agent_runs * 100
+    calls = size.agent_runs * 60
     loads = [
-        *(_Load("server", threads, calls // 2 // threads) for threads in (8, 50, 200)),
+        *(_Load("server", threads, size.agent_runs // 5) for threads in (8, 50, 200)),
         *(_Load("closed loop", threads, calls // threads) for threads in (1, 8, 50, 200)),
         _Load("tasks", 2000, 20),
     ]

@@ -51,9 +51,9 @@ class CountedText(str):
         _STEPS.take(1 + max(0, min(ends, len(self)) - (rfind if rfind >= 0 else begins)))
         return rfind
 
-    def encode(self, *args: Any) -> bytes:
+    def encode(self, encoding: str = "utf-8", errors: str = "strict") -> bytes:
         _STEPS.take(len(self))
-        return super().encode(*args)
+        return super().encode(encoding, errors)
 
     def startswith(self, part: Any, *at: Any) -> bool:
         _STEPS.take(len(part))

@@ -228,7 +228,8 @@ def old_database(folder: Path, digit: str, age_s: float) -> Path:
     """Store a database of another version that was used so long ago."""
     file = folder / f"prefilter-{digit * 32}.hs"
     file.write_bytes(database._header(b"data") + b"data")
-    os.utime(file, (time.time() - age_s,) * 2)
+    used = time.time() - age_s
+    os.utime(file, (used, used))
     return file
 
 

@@ -129,7 +129,7 @@ _LARGE = 16_384
 """Characters from which names are not looked up: a payload of records has many."""
 
 
-_PREPARING = 'it\'s 1-a_b.c, "d e"; --f -g <h> K:$2|~ i=j/A B G S\\n- k: v\nb'
+_PREPARING = 'it\'s 1-a_b.c 100, "d e"; --f -g <h> K:$2|~ i=j/A B G S\\n- k: v\nb'
 """A text without a credential in which the first looks of every kind find something to look at."""
 
 

@@ -51,6 +51,7 @@ from agentool_otel.tracing.spans.settings import SCOPE, settings
 if TYPE_CHECKING:
     from agentool_otel.otlp.json_encoder import Line
     from agentool_otel.otlp.log_record import LogRecord
+    from agentool_otel.tracing.export.disk.gate import Gate
     from agentool_otel.tracing.export.disk.rotation import Rotation
 
 __all__ = ["LogStage", "Pipeline", "Stage", "masked_pipeline"]
@@ -357,11 +358,11 @@ class Pipeline(SpanProcessor):
         inside = gate.inside
         if end_ns > self.look_ns and not (gate.is_putting or thread in inside):
             self._look(journal, end_ns)
-        if inside:
-            if thread in inside:  # in a signal handler
-                self._put_alone(store, journal, document, end_ns, span_id)
-                return
-            gate.is_crowded = True
+        if thread in inside:  # in a signal handler
+            self._put_alone(store, journal, document, end_ns, span_id)
+            return
+        if thread != gate.first and not gate.is_crowded:
+            self._note_thread(gate, thread)
         put: _Put = (store, document, end_ns, span_id, 0)
         is_put = False
         inside[thread] = True
@@ -507,6 +508,14 @@ class Pipeline(SpanProcessor):
                     gate.abandoned.popleft()
 
         insist(finish)
+
+    def _note_thread(self, gate: Gate, thread: int) -> None:
+        """Note the first thread that traces; have the files prepared for several at the second."""
+        if gate.first:
+            gate.is_crowded = True
+            self.look_ns = 0
+        else:
+            gate.first = thread
 
     def _look(self, journal: Journal, now_ns: int) -> None:
         """Look whether the files are still there and small enough; one thread does."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -138,8 +139,9 @@ def test_a_write_that_keeps_the_lock_reports_errors(tmp_path: Path) -> None:
 def test_a_long_write_ends_keeping_the_lock_for_a_while(
     file: AppendFile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock = iter([1.0, 1.2, 30.0, 62.0, 62.0])
+    clock = iter([1.0, 1.0, 1.2, 30.0, 62.0, 62.0, 62.0])
     monkeypatch.setattr(kept_lock, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(kept_lock, "_clock", partial(next, clock))
     file.keep_lock()
     assert file._kept_lock is not None
     answers = [file._kept_lock.append(b"line\n") for _ in range(3)]

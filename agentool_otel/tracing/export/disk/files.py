@@ -179,6 +179,8 @@ class AppendFile:
         self.size = status.st_size
         self._locked = False
         self._note_write = _sync_of_writes()
+        if gate is not None and gate.is_crowded:
+            self.keep_lock()
 
     @classmethod
     def put(cls, path: Path, contents: Contents, gate: Gate | None = None) -> AppendFile:

@@ -39,7 +39,7 @@ _PAUSE_S = 0.0002
 class Gate:
     """Who appends to the files of one journal, and its recording or spool."""
 
-    __slots__ = ("abandoned", "inside", "is_closed", "is_crowded", "is_putting", "lock")
+    __slots__ = ("abandoned", "first", "inside", "is_closed", "is_crowded", "is_putting", "lock")
 
     def __init__(self) -> None:
         self.renew()
@@ -54,8 +54,10 @@ class Gate:
         """What threads were writing when a signal handler raised an exception."""
         self.is_closed = not IS_SHARED
         """True while nobody may enter."""
+        self.first = 0
+        """The first thread that was inside."""
         self.is_crowded = False
-        """Whether threads have met inside."""
+        """Whether another thread was inside, too."""
         self.is_putting = False
         """Whether the thread with the lock writes a span that is open in the journal still."""
 

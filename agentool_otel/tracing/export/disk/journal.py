@@ -214,8 +214,6 @@ class Journal:
         self._open[span_id] = started
         gate, thread = self.gate, get_ident()
         inside = gate.inside
-        if inside:
-            gate.is_crowded = True
         if thread not in inside:
             inside[thread] = True
             try:
