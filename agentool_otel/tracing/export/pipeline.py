@@ -396,7 +396,8 @@ class Pipeline(SpanProcessor):
             if gate.abandoned:
                 self._finish_abandoned(journal)
             was_putting = gate.is_putting  # a signal handler runs, in a put of this thread
-            journal.begin(end_ns)
+            if store is self.store:
+                journal.begin(end_ns)
             file = store.open.file
             put = (store, document, end_ns, span_id, 0 if file is None else file.size)
             gate.is_putting = True

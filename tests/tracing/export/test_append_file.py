@@ -192,6 +192,9 @@ def test_a_thread_inside_keeps_others_from_being_alone(monkeypatch: pytest.Monke
     entered.wait()
     with held.alone() as alone:
         assert not alone
+    monkeypatch.setattr(gate, "_PATIENCE_S", 3600.0)
+    with held.alone() as alone:  # nobody waits again at once
+        assert not alone
     leave.set()
     thread.join()
     with held.alone() as alone:

@@ -34,12 +34,23 @@ IS_SHARED = sys.platform == "linux" and getattr(sys, "_is_gil_enabled", lambda: 
 _PATIENCE_S = 0.1
 """Seconds to wait for threads inside: one may hang in a write, or be in a signal handler."""
 _PAUSE_S = 0.0002
+_PAUSE_BETWEEN_S = 1.0
+"""Seconds until somebody waits again for a thread that has stayed: it is a traced call."""
 
 
 class Gate:
     """Who appends to the files of one journal, and its recording or spool."""
 
-    __slots__ = ("abandoned", "first", "inside", "is_closed", "is_crowded", "is_putting", "lock")
+    __slots__ = (
+        "_not_before",
+        "abandoned",
+        "first",
+        "inside",
+        "is_closed",
+        "is_crowded",
+        "is_putting",
+        "lock",
+    )
 
     def __init__(self) -> None:
         self.renew()
@@ -58,6 +69,8 @@ class Gate:
         """The first thread that was inside."""
         self.is_crowded = False
         """Whether another thread was inside, too."""
+        self._not_before = 0.0
+        """When to wait again, by the monotonic clock."""
         self.is_putting = False
         """Whether the thread with the lock writes a span that is open in the journal still."""
 
@@ -79,11 +92,13 @@ class Gate:
 
     def _is_left(self) -> bool:
         """Wait until nobody is inside; False if somebody stays."""
-        if get_ident() in self.inside:
+        now = time.monotonic()
+        if get_ident() in self.inside or now < self._not_before:
             return False
-        deadline = time.monotonic() + _PATIENCE_S
+        deadline = now + _PATIENCE_S
         while self.inside:
             if time.monotonic() > deadline:
+                self._not_before = deadline + _PAUSE_BETWEEN_S
                 for thread in self.inside.keys() - sys._current_frames().keys():
                     self.inside.pop(thread, None)  # ended by an exception from outside
                 return not self.inside
