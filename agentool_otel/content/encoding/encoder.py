@@ -377,7 +377,7 @@ _LAYERS = 8
 
 def _note_media(keeper: MediaKeeper, value: Any, marker: Marker) -> None:
     """Add type and hash to the marker of bytes that are media."""
-    if marker[MARK_UNENCODABLE] != "binary":
+    if marker.get(MARK_UNENCODABLE) != "binary":
         return
     with memoryview(value) as view:
         media = keeper.binary(view.cast("B")) if view.c_contiguous else None
