@@ -62,9 +62,9 @@ class CountedPattern:
         self._check(match, self._ends(text, at, end), at)
         return match
 
-    def fullmatch(self, text: str) -> re.Match[str] | None:
-        match = self._real.fullmatch(text)
-        self._check(match, self._ends(text, 0, len(text), complete=True), 0)
+    def fullmatch(self, text: str, at: int = 0, end: int = sys.maxsize) -> re.Match[str] | None:
+        match = self._real.fullmatch(text, at, end)
+        self._check(match, self._ends(text, at, min(end, len(text)), complete=True), at)
         return match
 
     def search(self, text: str, at: int = 0, end: int = sys.maxsize) -> re.Match[str] | None:
