@@ -66,9 +66,9 @@ LogStage = Callable[["LogRecord"], "LogRecord"]
 
 _LOOK_NS = 50_000_000
 
-_Put = tuple[DirectStore, "Line", int, int, int]
-"""A span that is being put away: where, its encoding, when it ended, its id, and the size of the
-open file before that, at most."""
+_Put = tuple[DirectStore, "Line", int, int, int, bool]
+"""A span that is being put away: where, its encoding, when it ended, its id, the size of the open
+file before that, at most, and whether it has been counted."""
 
 
 class Pipeline(SpanProcessor):
@@ -363,14 +363,14 @@ class Pipeline(SpanProcessor):
             return
         if thread != gate.first and not gate.is_crowded:
             self._note_thread(gate, thread)
-        put: _Put = (store, document, end_ns, span_id, 0)
+        put: _Put = (store, document, end_ns, span_id, 0, False)
         is_put = False
         inside[thread] = True
         try:
             opened = store.open
             file, frame = opened.file, opened.frame
             if file is not None and not gate.is_closed:
-                put = (store, document, end_ns, span_id, file.size)
+                put = (store, document, end_ns, span_id, file.size, False)
                 is_put = file.append_beside(*(document if frame is None else frame(document)))
                 if is_put:
                     journal.ended(span_id, None)
@@ -399,7 +399,8 @@ class Pipeline(SpanProcessor):
             if store is self.store:
                 journal.begin(end_ns)
             file = store.open.file
-            put = (store, document, end_ns, span_id, 0 if file is None else file.size)
+            start = 0 if file is None else file.size
+            put: _Put = (store, document, end_ns, span_id, start, True)
             gate.is_putting = True
             try:
                 self._ended.add()
@@ -499,9 +500,10 @@ class Pipeline(SpanProcessor):
         def finish() -> None:
             with gate.lock:
                 while gate.abandoned:
-                    store, document, end_ns, span_id, start = gate.abandoned[0]
+                    store, document, end_ns, span_id, start, is_counted = gate.abandoned[0]
                     try:
-                        store.put_again(document, end_ns, start)
+                        if store.put_again(document, end_ns, start) and not is_counted:
+                            self._ended.add()
                     except Exception as error:
                         let_through(error)
                         self.log_internal_error(error)

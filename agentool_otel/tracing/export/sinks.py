@@ -74,8 +74,8 @@ class DirectStore(Store, Protocol):
         """Return an OTLP/JSON document of one span as `put` encodes the span."""
         ...
 
-    def put_again(self, document: Line, now_ns: int, start: int, /) -> None:
-        """Finish a put that was interrupted.
+    def put_again(self, document: Line, now_ns: int, start: int, /) -> bool:
+        """Finish a put that was interrupted; return whether the span had not been taken.
 
         Args:
             document: the encoded span.

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import threading
+import time
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -125,14 +127,56 @@ def test_a_write_that_keeps_the_lock_finds_a_deleted_file(file: AppendFile) -> N
 
 
 @shared
-def test_a_write_that_keeps_the_lock_reports_errors(tmp_path: Path) -> None:
-    path = tmp_path / "read only"
-    path.touch()
-    number = os.open(path, os.O_RDONLY)
-    with pytest.raises(OSError) as raised:
-        KeptLock(number).append(b"line\n")
-    assert raised.value.errno == errno.EBADF
-    os.close(number)
+@pytest.mark.parametrize("keeps", [False, True])
+def test_no_room_is_an_error_and_leaves_the_file_as_it_was(file: AppendFile, keeps: bool) -> None:
+    import resource
+
+    if keeps:
+        file.keep_lock()
+    assert file.append_beside(b"first\n")
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (6, limits[1]))
+    try:
+        with pytest.raises(OSError) as raised:
+            file.append_beside(b"second\n")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, before)
+    assert raised.value.errno == errno.EFBIG
+    assert file.path.read_bytes() == b"first\n"
+
+
+@shared
+def test_a_descriptor_that_the_program_closes_before_the_write_is_opened_again(
+    file: AppendFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original, closed = os.write, [True, False, True]
+
+    def write(number: int, data: bytes) -> int:
+        if closed and closed.pop():
+            os.close(number)
+        return original(number, data)
+
+    monkeypatch.setattr(os, "write", write)
+    assert not file.append_beside(b"first\n")
+    file.append(b"first\n")
+    file.append(b"second\n")
+    assert contents(file) == [b"first", b"second"]
+
+
+@shared
+def test_a_file_is_not_opened_again_while_a_thread_is_inside(file: AppendFile) -> None:
+    os.close(file._file)
+    gate_of_file = file.gate
+    assert gate_of_file is not None
+    gate_of_file.inside[1] = True
+    gate_of_file._not_before = time.monotonic() + 3600
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        file.append(b"first\n")
+    del gate_of_file.inside[1]
+    file.append(b"first\n")
+    assert contents(file) == [b"first"]
 
 
 @shared

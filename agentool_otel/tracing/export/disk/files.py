@@ -10,6 +10,7 @@ from __future__ import annotations
 # there before the provider, its lock is still held then and the child hangs (seen with SDK 1.45).
 import concurrent.futures.thread  # noqa: F401 # pyright: ignore[reportUnusedImport]
 import errno
+import itertools
 import os
 import platform
 import re
@@ -24,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from agentool_otel.ground import environment
-from agentool_otel.ground.interruptions import ignoring, let_through
+from agentool_otel.ground.interruptions import ignoring, is_interruption, let_through
 from agentool_otel.ground.ownership import create_own, identity, open_own
 from agentool_otel.ground.private_folders import make_private_folder, remove_private_folder
 from agentool_otel.ground.read_locks import share_lock
@@ -52,6 +53,11 @@ __all__ = [
 _APPEND = os.O_RDWR | os.O_APPEND
 _HIGH = 512
 """The number from which descriptors of ours are, where the process may have so many."""
+_numbers = itertools.cycle(range(_HIGH, 2 * _HIGH))
+"""The next number, where it is free. A number that was closed by the program is not used again
+soon: a thread may have checked it before."""
+_CLOSED = 5
+"""How often a write is tried whose descriptor the program closes in between."""
 _LOCKED_BYTE = 1 << 40
 """Offset at which Windows locks: behind all data, because locked bytes cannot be read."""
 
@@ -235,9 +241,9 @@ class AppendFile:
         """
         if self._torn:
             self._erase_torn()
-        file, data = self._descriptor(), b"".join(pieces)
+        data = b"".join(pieces)
+        file, done = self._write(data)
         before = self.size
-        done = os.write(file, data)
         if done != len(data):
             self._append_rest(file, data, done, before)
         self.size = before + len(data)
@@ -266,7 +272,12 @@ class AppendFile:
             # By place, as names take longer: inode, device, links and size.
             if status[1] != self.inode or status[2] != self._device or not status[3]:
                 return False
-            written = status[6], os.write(file, data)
+            try:
+                written = status[6], os.write(file, data)
+            except OSError as error:
+                if error.errno != errno.EBADF or is_interruption(error):
+                    raise
+                return False  # closed since, by the program
         before, done = written
         if done != len(data):
             self._torn.append((before, data[:done]))
@@ -275,6 +286,17 @@ class AppendFile:
         if self._note_write is not None:
             self._note_write(self.path)
         return True
+
+    def _write(self, data: bytes) -> tuple[int, int]:
+        """Write bytes; return the descriptor, and how many were written."""
+        for _ in range(_CLOSED):
+            file = self._descriptor()
+            try:
+                return file, os.write(file, data)
+            except OSError as error:
+                if error.errno != errno.EBADF or is_interruption(error):
+                    raise
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF), str(self.path))
 
     def keep_lock(self) -> None:
         """Have `append_beside` keep the interpreter lock, where that does no harm."""
@@ -440,6 +462,13 @@ class AppendFile:
         return self._file
 
     def _open_again(self) -> int:
+        # A thread inside has checked a number that the file may get now, or another file of ours.
+        with self._alone() as alone:
+            if not alone:
+                raise OSError(errno.EBADF, os.strerror(errno.EBADF), str(self.path))
+            return self._open_alone()
+
+    def _open_alone(self) -> int:
         self._file, self._kept_lock, self._refuses_to_keep = -1, None, False
         try:
             file = open_own(self.path, _APPEND)
@@ -480,12 +509,13 @@ def _out_of_the_way(file: int) -> int:
     """
     if sys.platform == "win32":
         return file
-    try:
-        high = fcntl.fcntl(file, fcntl.F_DUPFD_CLOEXEC, _HIGH)
-    except OSError:
-        return file
-    os.close(file)
-    return high
+    least = next(_numbers)
+    for number in (least, _HIGH):
+        with suppress(OSError):
+            high = fcntl.fcntl(file, fcntl.F_DUPFD_CLOEXEC, number)
+            os.close(file)
+            return high
+    return file
 
 
 def is_alive(pid: int) -> bool:

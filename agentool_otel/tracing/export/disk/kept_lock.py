@@ -13,6 +13,7 @@ under the descriptor is checked before each write, as everywhere (`docs/decision
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 from functools import partial
 from time import perf_counter
@@ -113,5 +114,7 @@ class KeptLock:
             self._not_before = end + _PAUSE_S
         if done < 0:
             error = ctypes.get_errno()
+            if error in (errno.EBADF, errno.EINTR):
+                return None  # closed since, by the program
             raise OSError(error, os.strerror(error))
         return before, done

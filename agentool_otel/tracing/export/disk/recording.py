@@ -129,8 +129,9 @@ class RecordingExporter(SpanExporter):
         """Return an OTLP/JSON document of one span as `put` encodes the span."""
         return (document, b"\n")
 
-    def put_again(self, document: Line, now_ns: int, start: int) -> None:
-        """Append a span whose `put` was interrupted, unless it is in the file.
+    def put_again(self, document: Line, now_ns: int, start: int) -> bool:
+        """Append a span whose `put` was interrupted, unless it is in the file; return whether it
+        was not.
 
         Args:
             document: its encoding.
@@ -140,8 +141,9 @@ class RecordingExporter(SpanExporter):
         with self.gate.lock:
             with ignoring(OSError):
                 if self._file is not None and self._file.holds(b"".join(document), start):
-                    return
+                    return False
             self._put(document, now_ns, self)
+            return True
 
     def put_record(self, document: bytes, now_ns: int, counts: _Counts) -> None:
         """Append an OTLP/JSON document of one log record, which is counted apart."""

@@ -171,8 +171,8 @@ class Outbox:
         """Return an OTLP/JSON document of one span as `put` encodes the span."""
         return (as_protobuf(document),)
 
-    def put_again(self, document: Line, now_ns: int, start: int) -> None:
-        """Take a span whose `put` was interrupted, unless it was taken.
+    def put_again(self, document: Line, now_ns: int, start: int) -> bool:
+        """Take a span whose `put` was interrupted, unless it was taken; return whether it was not.
 
         Args:
             document: its encoding.
@@ -180,8 +180,10 @@ class Outbox:
             start: the size of the open file before that `put`, at most.
         """
         with self._gate.lock:
-            if not self._spool.holds(b"".join(document), start):
-                self._put(b"".join(document), now_ns)
+            if self._spool.holds(b"".join(document), start):
+                return False
+            self._put(b"".join(document), now_ns)
+            return True
 
     def _put(self, encoded: bytes, now_ns: int) -> None:
         with self._gate.lock:
