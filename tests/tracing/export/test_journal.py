@@ -6,7 +6,9 @@ import errno
 import gc
 import logging
 import os
+import signal
 import stat
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -431,3 +433,26 @@ def test_a_line_that_is_not_a_span_is_refused() -> None:
 
 def _full(file: int, data: bytes) -> int:
     raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs RLIMIT_FSIZE")
+def test_counts_add_up_where_a_span_found_no_room(tmp_path: Path) -> None:
+    import resource
+
+    pipeline, tracer = traced(tmp_path)
+    tracer.start_span("first").end()
+    (file,) = tmp_path.glob("*.jsonl")
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (file.stat().st_size, limits[1]))
+    try:
+        tracer.start_span("waits").end()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, before)
+    assert pipeline.counts() == {
+        "created": 2, "exported": 1, "spooled": 1, "refused": 0, "dropped": 0,
+    }  # fmt: skip
+    assert pipeline.force_flush()
+    assert pipeline.counts()["exported"] == 2
+    assert list(recorded(tmp_path)) == ["first", "waits"]
