@@ -150,7 +150,7 @@ class Shell:
         return cls(resource, scope, scope_schema, resource_schema)
 
     def span_begin(self, request: bytes) -> int:
-        """Return where the span begins, behind its length; 0 where that cannot be told so."""
+        """Return where the span begins, behind its length; 0 if a length stands elsewhere."""
         at, begin, whole = self._at, self._begin, len(request)
         size = whole - begin - self.behind
         if (
@@ -193,7 +193,7 @@ def _is_item(data: bytes, at: int) -> bool:
 
 
 class WholeRequests:
-    """Tells whether requests are whole, as `is_whole`; faster where they are alike."""
+    """A check of requests, as `is_whole`, that is faster where they are alike."""
 
     __slots__ = ("_shell",)
 

@@ -117,7 +117,7 @@ body they may have been put together with it."""
 
 
 class Media(NamedTuple):
-    """What is recorded of media."""
+    """The facts about media that are recorded."""
 
     media_type: str
     size: int
@@ -238,8 +238,8 @@ def _declaration(text: str, start: int) -> str | None:
     """Return the media type in the head of a data URL that ends at a place."""
     if text[start - 8 : start].lower() != ";base64,":
         return None
-    found = _DECLARED.search(text, max(0, start - _LONGEST_DECLARATION), start)
-    return None if found is None else found["type"].replace("\\", "")
+    declaration = _DECLARED.search(text, max(0, start - _LONGEST_DECLARATION), start)
+    return None if declaration is None else declaration["type"].replace("\\", "")
 
 
 def _run_end(text: str, start: int) -> int:
@@ -267,8 +267,8 @@ def _is_named_secret(text: str, start: int) -> bool:
     """Return whether the name of a credential is before a body: then the body is text like any
     other, and the search masks it.
     """
-    found = _NAMED.search(text, max(0, start - _LONGEST_DECLARATION), start)
-    return found is not None and names_secret(found["name"])
+    named = _NAMED.search(text, max(0, start - _LONGEST_DECLARATION), start)
+    return named is not None and names_secret(named["name"])
 
 
 def _head_of(text: str, start: int) -> bytes:
@@ -292,7 +292,7 @@ def _decoded(text: str) -> bytes:
 
 
 def _body(text: str, start: int, end: int, media_type: str) -> Body | None:
-    """Return the body between two places, None if it is not what it is said to be.
+    """Return the body between two places, None if it is not base64 of media.
 
     Args:
         text: any text.
@@ -373,7 +373,7 @@ def of_bytes(view: memoryview, declared: str | None = None) -> Media | None:
 
     Args:
         view: bytes, one after the other.
-        declared: the media type that they are said to have.
+        declared: their media type, as a member beside them has it.
     """
     if view.nbytes < LEAST_BYTES or view.itemsize != 1 or not view.c_contiguous:
         return None

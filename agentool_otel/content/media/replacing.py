@@ -125,8 +125,8 @@ class MediaKeeper:
         changed: dict[Any, Any] = {}
         for key, member in pairs:
             if _may_hold_media(member) and not _names_secret(key, member):
-                beside = _declared_in(value) if kind is dict else None
-                clean = self._replaced(member, beside, room - 1)
+                media_type = _declared_in(value) if kind is dict else None
+                clean = self._replaced(member, media_type, room - 1)
                 if clean is not member:
                     changed[key] = clean
         return _with_changed(value, changed) if changed else value

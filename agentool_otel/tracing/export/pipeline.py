@@ -358,7 +358,7 @@ class Pipeline(SpanProcessor):
         inside = gate.inside
         if end_ns > self.look_ns and not (gate.is_putting or thread in inside):
             self._look(journal, end_ns)
-        if thread in inside:  # in a signal handler
+        if thread in inside or gate.abandoned:  # in a signal handler, or after one
             self._put_alone(store, journal, document, end_ns, span_id)
             return
         if thread != gate.first and not gate.is_crowded:
@@ -380,6 +380,8 @@ class Pipeline(SpanProcessor):
             gate.abandoned.append(put)
             self._finish_abandoned(journal)
             let_through(error)
+            if isinstance(error, Exception) and not isinstance(error, OSError):
+                self.log_internal_error(error)
             return
         del inside[thread]
         if file is None or not is_put:
@@ -436,8 +438,11 @@ class Pipeline(SpanProcessor):
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         store, journal = self.store, self._journal
-        if journal is not None and journal.dropped_spans and isinstance(store, DirectStore):
-            self.close_dropped(store, journal)
+        if journal is not None and isinstance(store, DirectStore):
+            if journal.gate.abandoned:
+                self._finish_abandoned(journal)
+            if journal.dropped_spans:
+                self.close_dropped(store, journal)
         deadline = time.monotonic() + timeout_millis / 1000
         done = [
             store.flush(max(0.0, deadline - time.monotonic()))
@@ -501,14 +506,17 @@ class Pipeline(SpanProcessor):
             with gate.lock:
                 while gate.abandoned:
                     store, document, end_ns, span_id, start, is_counted = gate.abandoned[0]
+                    failure: Exception | None = None
                     try:
                         if store.put_again(document, end_ns, start) and not is_counted:
                             self._ended.add()
-                    except Exception as error:
+                    except Exception as error:  # given up, or all later spans would wait for it
                         let_through(error)
-                        self.log_internal_error(error)
+                        failure = error
                     journal.ended(span_id, None)
                     gate.abandoned.popleft()
+                    if failure is not None:
+                        self.log_internal_error(failure)
 
         insist(finish)
 

@@ -80,7 +80,7 @@ def test_an_interrupted_call_leaves_a_whole_spool(tmp_path: Path, kind: str, tim
         done = recover(tmp_path / ".agentool", OtlpTarget.at(receiver.endpoint, {}))
         assert done == (True, False)
         arrived = list(received(receiver))
-    assert len(arrived) > 40
+    assert result["places"] > 100
     told = {span_id.hex() for span_id, _ in arrived}
     assert len(told) == len(arrived)
     assert set(result["noted"]) <= told

@@ -456,3 +456,21 @@ def test_counts_add_up_where_a_span_found_no_room(tmp_path: Path) -> None:
     assert pipeline.force_flush()
     assert pipeline.counts()["exported"] == 2
     assert list(recorded(tmp_path)) == ["first", "waits"]
+
+
+@pytest.mark.parametrize("then", ["next span", "flush"])
+def test_a_span_whose_put_was_given_up_is_put_away(tmp_path: Path, then: str) -> None:
+    pipeline, tracer = traced(tmp_path)
+    tracer.start_span("first").end()
+    journal, store = pipeline._journal, pipeline.store
+    assert journal is not None
+    line = span_line(span_with({}))
+    journal.gate.abandoned.append((store, line, 1, 1, 0, False))
+    if then == "flush":
+        assert pipeline.force_flush()
+    else:
+        tracer.start_span("next").end()
+    assert not journal.gate.abandoned
+    (file,) = tmp_path.glob("*.jsonl")
+    assert b"".join(line) in file.read_bytes()
+    assert pipeline.counts()["created"] == pipeline.counts()["exported"]

@@ -172,11 +172,11 @@ def _is_being_written(unfinished: Path) -> bool:
 def _remove_unused(stored: Path) -> None:
     """Remove the databases of other versions that no process has used for a day, and what killed
     processes have left of theirs."""
-    for other in stored.parent.glob("prefilter-*"):
-        if other != stored and _NAME.fullmatch(other.name) is not None:
+    for file in stored.parent.glob("prefilter-*"):
+        if file != stored and _NAME.fullmatch(file.name) is not None:
             with suppress(OSError):
-                if _is_unused(other):
-                    other.unlink()
+                if _is_unused(file):
+                    file.unlink()
 
 
 def _is_unused(file: Path) -> bool:

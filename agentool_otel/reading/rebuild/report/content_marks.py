@@ -80,7 +80,7 @@ def _note_on(text: str, path: str, step_id: str | None) -> Note | None:
     """Return a note on a text that is not whole; None for any other text."""
     if MASK in text:
         return Note("redacted", path, step_id, rule="masked as a credential")
-    if (rest := without_media(text)) is not text and not has_marker(rest):
+    if (unmarked := without_media(text)) is not text and not has_marker(unmarked):
         return Note("lost", path, step_id, rule="media: type, size and hash are recorded")
     if has_marker(text):
         rule = f"it is {text.strip()!r}" if is_marker(text) else "a redaction marker is in it"

@@ -260,8 +260,8 @@ class AppendFile:
             OSError: as `append`.
         """
         data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
-        kept = self._kept_lock
-        written = None if kept is None else kept.append(data)
+        kept_lock = self._kept_lock
+        written = None if kept_lock is None else kept_lock.append(data)
         if written is None:
             file = self._file
             try:

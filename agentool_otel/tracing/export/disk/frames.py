@@ -161,7 +161,7 @@ def stretches(read: Read, at: int, end: int, size: int) -> Iterator[Stretch]:
         end: the end of the file.
         size: bytes that are read at once; a larger span is read whole.
     """
-    whole = WholeRequests()
+    requests = WholeRequests()
     while at < end:
         length = int.from_bytes(read(at, 4), "big")
         is_large = size < 4 + length <= min(end - at, _LARGEST)
@@ -169,7 +169,7 @@ def stretches(read: Read, at: int, end: int, size: int) -> Iterator[Stretch]:
         spans: list[bytes] = []
         after = at
         for span in frames(data):
-            if not whole.has(span):
+            if not requests.has(span):
                 break
             spans.append(span)
             after += 4 + len(span)

@@ -6,8 +6,9 @@ Linux the kernel puts each write to a file opened with `O_APPEND` at its end, so
 lock among themselves. They only have to be out of the way when a file is replaced, cut or closed:
 after that, a descriptor number may be another file, and a position another span.
 
-A thread enters before it looks at anything. Then it looks whether the gate is closed. Who replaces
-a file closes the gate first, then waits until nobody is inside. So either sees the other.
+A thread enters before it looks at anything, and then checks whether the gate is closed. A thread
+that replaces a file closes the gate first, then waits until nobody is inside. So one of the two
+always sees the other.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _PAUSE_BETWEEN_S = 1.0
 
 
 class Gate:
-    """Who appends to the files of one journal, and its recording or spool."""
+    """The entrance to the files of one journal, and of its recording or spool."""
 
     __slots__ = (
         "_not_before",

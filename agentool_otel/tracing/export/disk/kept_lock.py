@@ -2,7 +2,7 @@
 
 A write to the page cache takes two microseconds. `os.write` gives the interpreter lock away for
 that time; where many threads run, the call that is traced then waits for milliseconds until it has
-the lock again. So once threads meet at a file, its writes keep the lock, by `ctypes`.
+the lock again. So once a second thread is traced, writes keep the lock, by `ctypes`.
 
 A write that blocks would stop every thread of the program, and not only those that are traced. So
 this is for local file systems only, and not for a minute after a write that took long. What is open
